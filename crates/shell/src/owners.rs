@@ -29,6 +29,11 @@ impl Owners {
         }
     }
 
+    /// Whether several texts assign a variable.
+    pub(super) fn is_shared(&self, name: &str) -> bool {
+        self.shared.contains(name)
+    }
+
     /// Returns the variables among these that several texts assign.
     pub(super) fn shared<'n>(&self, names: impl Iterator<Item = &'n String>) -> HashSet<String> {
         names

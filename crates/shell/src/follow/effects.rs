@@ -51,7 +51,7 @@ impl Walk<'_> {
                 if scope.level == 0 && !is_noted(program) && !self.assigned.contains(name) {
                     self.passed.insert(name.to_owned());
                 }
-                match is_noted(&program) && scope.parsed.names.assigned.contains_key(name) {
+                match is_noted(program) && scope.parsed.names.assigned.contains_key(name) {
                     true => _ = self.assigned.insert(name.to_owned()),
                     false => self.assign_by_word(name),
                 }

@@ -10,6 +10,7 @@ mod options;
 mod others;
 mod programs;
 mod sed;
+mod sed_values;
 mod shells;
 mod tmux;
 mod vanishing;
@@ -444,6 +445,7 @@ impl Walk<'_> {
         }
         check_names(program, rest)?;
         check_builtin(program, rest, !scope.parsed.names.functions.is_empty())?;
+        self.check_values_in_sed(program, rest, scope)?;
         let Some((_, letters, long)) = DELETERS.iter().find(|(name, ..)| *name == program) else {
             return Ok(());
         };

@@ -1,6 +1,7 @@
 //! Effects of the code of `sed`: files that it writes (`w FILE` as a command, and as a flag of `s`), and lines that it runs.
 
 use super::options::split_value;
+use crate::syntax::{is_part_of_name, is_part_of_path};
 use crate::words::Field;
 
 /// Effects of the code of `sed` apart from printing text.
@@ -126,6 +127,19 @@ pub(super) fn code_of(words: &[Field]) -> Code<'_> {
     code
 }
 
+/// Stands in code for a name that is not known: letters, digits, `.`, `_` and `-`.
+pub(super) const NAME: char = '\u{1}';
+
+/// Stands in code for a path that is not known, or the like: the characters of a name, and `/`, `:`, `=`, `@`, `%`, `,`.
+pub(super) const PATH: char = '\u{3}';
+
+/// Whether the character at which parts end may stand in a name or path in them that is not known.
+fn may_end(end: char, parts: &str) -> bool {
+    parts.contains(NAME) && is_part_of_name(end)
+        || parts.contains(PATH) && is_part_of_path(end)
+        || matches!(end, NAME | PATH)
+}
+
 /// The reading of brackets in a regular expression by a version of `sed`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Brackets {
@@ -163,12 +177,16 @@ fn effects_with(code: &str, brackets: Brackets) -> Effects<'_> {
             // an address
             '/' => behind_expression(after, '/', brackets),
             '\\' => delimited(after, Some(brackets), 0),
+            NAME | PATH => {
+                runs = true;
+                after
+            }
             's' => {
                 let behind = delimited(after, Some(brackets), 1);
                 let is_flag = |c: char| c.is_ascii_digit() || "gpiIeEmM".contains(c);
                 let rest = behind.trim_start_matches(is_flag);
                 let flags = behind.get(..behind.len() - rest.len());
-                runs |= flags.unwrap_or_default().contains('e');
+                runs |= flags.unwrap_or_default().contains('e') || rest.starts_with([NAME, PATH]);
                 rest
             }
             'y' => delimited(after, None, 2),
@@ -186,6 +204,13 @@ fn effects_with(code: &str, brackets: Brackets) -> Effects<'_> {
             'a' | 'i' | 'c' => behind(after, '\n'),
             _ => after,
         };
+        let parts = after.get(..after.len() - rest.len()).unwrap_or_default();
+        let end = match c {
+            '/' => Some('/'),
+            's' | 'y' | '\\' => parts.chars().next(),
+            _ => None,
+        };
+        runs |= end.is_some_and(|end| may_end(end, parts));
     }
     files.retain(|file| !file.is_empty());
     Effects { files, runs }

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
 
 pub(crate) use lists::parse;
-pub(crate) use parts::is_plain_value;
+pub(crate) use parts::{is_part_of_name, is_part_of_path, is_plain_value};
 pub(crate) use simple::{behind_prefixes, is_noted};
 pub(crate) use texts::{Texts, plants};
 
@@ -174,6 +174,8 @@ pub(crate) struct Names {
     pub(crate) assigned: HashMap<String, usize>,
     /// The number of those of a word of the text that is no option.
     pub(crate) words: HashMap<String, usize>,
+    /// Those of which such a word has other characters than a name: `a/b`.
+    pub(crate) paths: HashSet<String>,
     /// The number of those of a number: by digits, and by arithmetic.
     pub(crate) numbers: HashMap<String, usize>,
     pub(crate) aliases: HashSet<String>,
@@ -244,6 +246,12 @@ impl Names {
         let all = self.assigned.get(name);
         let is_other = self.inherited.contains(name) || self.may_change(name);
         all.is_some() && all == self.words.get(name) && !is_other
+    }
+
+    /// Whether each assignment of a variable gives it a word, whatever else may change it.
+    pub(crate) fn gets_words(&self, name: &str) -> bool {
+        let all = self.assigned.get(name);
+        all.is_some() && all == self.words.get(name)
     }
 
     /// Whether a variable is never anything but a number. Texts that arithmetic evaluates assign numbers only.

@@ -76,7 +76,10 @@ impl Parser<'_> {
         {
             self.names.made.insert(name.clone());
         }
-        if plain && literal(&value).is_some_and(|text| is_plain_word(&text)) {
+        if plain && let Some(text) = literal(&value).filter(|text| is_plain_word(text)) {
+            if !text.chars().all(is_part_of_name) {
+                self.names.paths.insert(name.clone());
+            }
             *self.names.words.entry(name.clone()).or_default() += 1;
         }
         let is_number = match value.as_slice() {
@@ -596,10 +599,22 @@ pub(crate) fn is_plain_value(written: &str) -> bool {
     )
 }
 
+/// Whether a character is one of names of files, of versions and of the like.
+pub(crate) fn is_part_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-".contains(c)
+}
+
+/// Whether a character is one of paths, of addresses and of the like.
+pub(crate) fn is_part_of_path(c: char) -> bool {
+    is_part_of_name(c) || "/:=@%,".contains(c)
+}
+
 /// Whether a text is one word that is neither an option nor a path with `..`.
 fn is_plain_word(text: &str) -> bool {
-    let part = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%,".contains(c);
-    !text.is_empty() && !text.starts_with('-') && !text.contains("..") && text.chars().all(part)
+    !text.is_empty()
+        && !text.starts_with('-')
+        && !text.contains("..")
+        && text.chars().all(is_part_of_path)
 }
 
 /// The end of parts.

@@ -439,7 +439,8 @@ impl Parser<'_> {
         let runs_text =
             calls_back || EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);
         self.names.dynamic |= runs_text || ASSIGNING_ELSEWHERE.contains(&name);
-        self.names.shifts |= runs_text || matches!(name, "set" | "shift");
+        let sets = name == "set" && !sets_options_only(words);
+        self.names.shifts |= runs_text || sets || name == "shift";
         // a pattern in place of a name
         let is_pattern = |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?']) || text.starts_with('['));
         self.names.dynamic |= ASSIGNING.contains(&name) && words.iter().flatten().any(is_pattern);
@@ -675,4 +676,20 @@ fn is_descriptor_name(word: &str) -> bool {
     };
     let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     !name.is_empty() && name.chars().all(part)
+}
+
+/// Whether the words of `set` are options that leave the parameters as they are: `-e`, `-euo pipefail`.
+fn sets_options_only(words: &[Word]) -> bool {
+    let mut texts = words.iter().map(literal);
+    while let Some(text) = texts.next() {
+        let text = text.unwrap_or_default();
+        let letters = text.strip_prefix(['-', '+']).unwrap_or_default();
+        let is_name = |text: String| text.chars().all(|c| c.is_ascii_lowercase());
+        let has_name = !letters.ends_with('o') || texts.next().flatten().is_some_and(is_name);
+        let is_plain = !letters.is_empty() && letters.chars().all(|c| "euxvfETo".contains(c));
+        if !is_plain || !has_name || letters.matches('o').count() > 1 {
+            return false;
+        }
+    }
+    !words.is_empty()
 }

@@ -10,6 +10,7 @@ use guard_shell::{Command, Limits, ShellError, commands};
 
 mod alternatives;
 mod arithmetic;
+mod code_of_sed;
 mod deletions;
 mod folders;
 mod foreign;
