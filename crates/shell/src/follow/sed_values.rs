@@ -149,6 +149,9 @@ impl Walk<'_> {
             let is_cut = name != inner && !value.is_empty();
             return Ok(if is_cut { OPEN.to_string() } else { value });
         }
+        if holds_hidden_text(inner.get(name.len()..).unwrap_or_default()) {
+            return Ok(OPEN.to_string());
+        }
         let names = &scope.parsed.names;
         let is_given = self.assigned.contains(name)
             && !(scope.level == 0 && self.passed.contains(name))
@@ -159,6 +162,18 @@ impl Walk<'_> {
             true => NAME.to_string(),
             false => String::new(),
         })
+    }
+}
+
+/// Whether an expansion, from behind the name of its variable on, has a text that is not read in its place: `/a/$'b'`, `[1]:-a`.
+fn holds_hidden_text(behind: &str) -> bool {
+    let is_quoted = behind.contains(['$', '`', '\\', '"', '\'']);
+    match behind
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
+        Some((_, operator)) => operator.contains(['-', '+', '=', '/']),
+        None => behind.starts_with('/') && is_quoted,
     }
 }
 

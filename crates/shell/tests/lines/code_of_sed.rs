@@ -5,6 +5,8 @@ use crate::{all_are_unknown, none_deletes};
 #[test]
 fn variables_of_the_line_are_commands_and_flags() {
     all_are_unknown(&[
+        r#"sed "1${HOME/*/$'\x65'} rm f" g"#,
+        r#"sed "1${x[0]:-e} rm f" g"#,
         "set -e 'e rm f'; sed \"1$1\" g",
         "set -eo pipefail 'e rm f'; sed \"1$1\" g",
         "set -o \"$x\" 'e rm f'; sed \"1$1\" g",
@@ -40,6 +42,7 @@ fn variables_of_the_line_are_commands_and_flags() {
         r#"f() { sed "1$1" g; }; x='e rm f'; f "$x""#,
     ]);
     none_deletes(&[
+        "sed \"s/x/${x//a/b}/\" f; sed \"s/x/${x%.c}/\" f",
         "set -euo pipefail; V=\"$1\"; sed -i \"s/x/$V/\" f",
         "set -e; set +x -o errexit; sed -i \"s/x/$1/\" f",
         r#"V=$(git describe); sed -i "s/x/$V/" f"#,
