@@ -12,6 +12,17 @@ use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, shown, with_substitutions};
 use crate::wrappers::Wrapper;
 
+/// Programs that pass variables by an option: `-e x=1`, `-ex=1`, `--env=x=1`.
+const PASSES_BY_OPTION: &str = "tmux flatpak dotenv";
+
+/// Returns the variable that a word gives a value, alone or behind an option.
+fn passed_by_option(word: &str) -> Option<&str> {
+    let attached = ["--env=", "--var=", "-e", "-v"];
+    let option = attached.iter().find_map(|option| word.strip_prefix(option));
+    let (name, _) = option.unwrap_or(word).split_once('=')?;
+    Some(name)
+}
+
 impl Walk<'_> {
     /// Records the files that a wrapper writes, and the variables that it sets.
     pub(super) fn record_options(&mut self, wrapper: &Wrapper, sorted: &Sorted<'_>) {
@@ -60,6 +71,15 @@ impl Walk<'_> {
                     self.push(vec![format!("{name}="), with_substitutions(value, scope)])?;
                 }
             }
+        }
+        if listed(PASSES_BY_OPTION, program) {
+            for name in rest.iter().filter_map(|word| passed_by_option(&word.text)) {
+                self.assign_by_word(name);
+            }
+        }
+        let setting = rest.iter().skip_while(|word| word.text != "setenv");
+        if let Some(name) = setting.skip(1).find(|_| program == "screen") {
+            self.assign_by_word(&name.text);
         }
         // also if the copy is that of a link
         let is_input = |field: &Field| {

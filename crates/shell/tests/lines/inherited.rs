@@ -5,6 +5,11 @@ use crate::{all_are_unknown, none_deletes};
 #[test]
 fn a_text_keeps_the_values_of_the_line_around_it() {
     all_are_unknown(&[
+        "tmux new -e x=-delete 'x=${x:-.}; find f $x'",
+        "tmux new-session -d -ex=-delete 'find f $x'",
+        "screen -X setenv x -delete; screen bash -c 'x=${x:-.}; find f $x'",
+        "flatpak run --env=x=-delete bash -c 'find f $x'",
+        "dotenv -v x=-delete run bash -c 'find f $x'",
         "x='f -delete'; eval 'x=${x:-.}; find $x'",
         "x='f -delete'; . <(echo 'x=${x:-.}; find $x')",
         "x='f -delete' bash -c 'x=${x:-.}; find $x'",
