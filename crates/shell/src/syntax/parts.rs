@@ -224,7 +224,8 @@ impl Parser<'_> {
                         || (next == '"' && end != End::Text)
                         || (next == '}' && end == End::QuotedBrace);
                     if !escapes {
-                        self.has_inner_quotes |= end == End::QuotedBrace;
+                        let is_other = self.dialect == Dialect::Extended;
+                        self.has_inner_quotes |= is_other && end == End::QuotedBrace;
                         push(&mut out, '\\', true);
                     }
                     push(&mut out, next, true);
@@ -259,10 +260,9 @@ impl Parser<'_> {
                     self.bump();
                     let start = self.pos;
                     let inner = self.nested(|parser| parser.parts(End::Quote))?;
-                    let written = self.since(start);
+                    let is_plain = is_plain_in_quotes(&self.since(start), &inner);
+                    self.has_inner_quotes |= !is_plain && end == End::QuotedBrace;
                     self.expect("\"")?;
-                    self.has_inner_quotes |=
-                        end == End::QuotedBrace && !is_plain_in_quotes(&written, &inner);
                     if inner.is_empty() {
                         out.push(Part::Quoted(String::new()));
                     }
@@ -270,8 +270,8 @@ impl Parser<'_> {
                 }
                 '$' => {
                     // Bash reads these quotes there, too
-                    let begins_quotes = self.sees("$'") || self.sees("$\"");
-                    self.has_inner_quotes |= end == End::QuotedBrace && begins_quotes;
+                    let begins = self.sees("$'") || self.sees("$\"");
+                    self.has_inner_quotes |= begins && end == End::QuotedBrace;
                     self.dollar(quoted, has_braces, &mut out)?;
                     self.behind_expansion()?;
                 }

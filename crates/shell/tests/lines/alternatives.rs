@@ -112,6 +112,7 @@ fn quotes_within_quotes_are_not_read() {
         r#"echo "${x%$'\n'}" "${x//$'\n'/ }" "${x#"\a"}""#,
         r#"echo "${x:-\$y}" "${x:-\"a\"}" "${x:-a\}b}""#,
         r#"[ -n "${x+"set"}" ]"#,
+        r#"printf "${x:-%s\n}" a; echo "${x:-C:\dir}""#,
         r#"echo ${x:+$'a\n'} ${x:-"a\"b"}"#,
     ]);
 }
