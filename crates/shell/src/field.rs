@@ -196,8 +196,8 @@ impl Field {
     }
 
     /// Returns the words that the field is if it is this text, its own without its undetermined parts; of an assignment (`assigns`),
-    /// those of the name are left out. The words of a loop count as several. What a word is that a variable of the line decides stays
-    /// open: it is no environment.
+    /// those of the name are left out. The words of a loop count as several. What a word is that a variable of the line
+    /// decides stays open: it is no environment.
     pub(super) fn as_text(&self, text: &str, assigns: bool) -> Vec<Field> {
         let is_blank = |c: char| c.is_ascii_whitespace();
         if let (Some((name, _)), Some((_, value))) =

@@ -13,12 +13,12 @@ const OPEN: char = '\u{2}';
 const MOST_WITHIN: usize = 8;
 
 /// Variables that the shell sets, and not to a text of the line.
-const NO_TEXTS: &str = "PWD OLDPWD RANDOM SRANDOM SECONDS LINENO UID EUID PPID BASHPID EPOCHSECONDS EPOCHREALTIME HOSTNAME HOSTTYPE \
-    OSTYPE MACHTYPE SHLVL BASH_VERSION BASH_SOURCE";
+const NO_TEXTS: &str = "PWD OLDPWD RANDOM SRANDOM SECONDS LINENO UID EUID PPID BASHPID EPOCHSECONDS EPOCHREALTIME HOSTNAME \
+    HOSTTYPE OSTYPE MACHTYPE SHLVL BASH_VERSION BASH_SOURCE";
 
 impl Walk<'_> {
-    /// Refuses code of `sed` with a variable that the line assigns, if its value may be any text, or a name where a command or a flag
-    /// stands.
+    /// Refuses code of `sed` with a variable that the line assigns, if its value may be any text, or a name where a command or
+    /// a flag stands.
     pub(super) fn check_values_in_sed(
         &mut self,
         program: &str,
@@ -26,7 +26,10 @@ impl Walk<'_> {
         scope: &Scope<'_>,
     ) -> Result<()> {
         let is_open = |word: &Field| word.hole != Hole::None && !word.environment;
-        if !listed("sed gsed", program) || !words.iter().any(is_open) {
+        let Some(first) = words.iter().find(|word| is_open(word)) else {
+            return Ok(());
+        };
+        if !listed("sed gsed", program) {
             return Ok(());
         }
         let mut marked = Vec::new();
@@ -44,10 +47,7 @@ impl Walk<'_> {
             code.contains(OPEN) || code.contains([NAME, PATH]) && effects_of(code).runs
         };
         match code_of(&marked).texts().iter().any(refused) {
-            true => refuse(
-                "the code of `sed`",
-                words.iter().find(|word| is_open(word)).unwrap_or(&words[0]),
-            ),
+            true => refuse("the code of `sed`", first),
             false => Ok(()),
         }
     }
@@ -165,7 +165,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an expansion, from behind the name of its variable on, has a text that is not read in its place: `/a/$'b'`, `[1]:-a`.
+/// Whether an expansion, from behind the name of its variable on, has a text that is not read in its place: `/a/$'b'`,
+/// `[1]:-a`.
 fn holds_hidden_text(behind: &str) -> bool {
     let is_quoted = behind.contains(['$', '`', '\\', '"', '\'']);
     match behind

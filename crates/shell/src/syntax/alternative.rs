@@ -124,8 +124,8 @@ pub(super) fn alternative(mut inner: Word) -> Option<Alternative> {
     })
 }
 
-/// Whether a text between double quotes is the same with and without the quotes around them: `"${x:+"a b"}"`. The inner ones end the
-/// outer ones where Bash looks for braces and escapes.
+/// Whether a text between double quotes is the same with and without the quotes around them: `"${x:+"a b"}"`. The inner
+/// ones end the outer ones where Bash looks for braces and escapes.
 pub(super) fn is_plain_in_quotes(written: &str, parts: &[Part]) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || " _-./:=@%+*?~".contains(c);
     !written.contains(['\\', '\''])
@@ -135,7 +135,8 @@ pub(super) fn is_plain_in_quotes(written: &str, parts: &[Part]) -> bool {
         })
 }
 
-/// Whether a variable at the end of an alternative may get more letters: `{$x,y}o` is `$xo yo`, `{$x,y}{a,b}` is `$xa $xb ya yb`.
+/// Whether a variable at the end of an alternative may get more letters: `{$x,y}o` is `$xo yo`, and `{$x,y}{a,b}` is
+/// `$xa $xb ya yb`.
 pub(super) fn has_joined_names(word: &[Part]) -> bool {
     let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
     let goes_on = |part: &Part| match part {
