@@ -208,6 +208,7 @@ impl ConnectionSlot {
         let mut connections = all.lock();
         while connections.open.len() >= most {
             let waiting = connections.open.iter();
+            let waiting = waiting.filter(|(_, open)| !open.handle.has_unread());
             let waiting = waiting.filter_map(|(number, open)| Some((open.waits?, *number)));
             let longest = waiting
                 .min()
@@ -280,6 +281,15 @@ impl Connection {
                 stream.set_write_timeout(Some(writing))
             }
         }
+    }
+
+    /// Whether bytes have arrived that were not read yet: the processor has been busy with others.
+    fn has_unread(&self) -> bool {
+        let n = match self {
+            Connection::Tcp(stream) => rustix::io::ioctl_fionread(stream),
+            Connection::Unix(stream) => rustix::io::ioctl_fionread(stream),
+        };
+        n.is_ok_and(|n| n > 0)
     }
 
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
