@@ -261,7 +261,10 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     trace.allows(tool) && !closes && waits(of) + asks <= 5
                 });
                 // The model keeps every order, the monitor as many as its limits allow.
-                let is_limited = allowed && json.to_string().contains("answer them first");
+                let reason = json.to_string();
+                let names_limit =
+                    ["answer them first", "max-histories"].map(|text| reason.contains(text));
+                let is_limited = allowed && names_limit.contains(&true);
                 limited += u32::from(is_limited);
                 let expected = if !allowed || is_limited {
                     "deny"
