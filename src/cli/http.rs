@@ -329,6 +329,11 @@ impl Write for Connection {
     }
 }
 
+/// Whether anybody may ask so, without a token.
+fn is_free(head: &RequestHead) -> bool {
+    matches!(head.method.as_str(), "GET" | "HEAD")
+}
+
 /// The reason why no further request is read from a connection.
 enum ConnectionEnd {
     /// The client has disconnected.
@@ -370,15 +375,22 @@ impl Client {
     /// Reads the head of the first request, within the time that a refused client has. Returns whether it is admitted.
     fn is_admitted(&mut self, service: &impl Service) -> bool {
         let deadline = Instant::now() + LINGER;
-        self.head = loop {
-            match self.received.head() {
-                Ok(None) if matches!(self.more(deadline), Ok(true)) => {}
-                head => break head.ok().flatten(),
-            }
-        };
-        let is_free = |head: &RequestHead| matches!(head.method.as_str(), "GET" | "HEAD");
+        self.head = self.read_head(deadline).ok();
         let head = self.head.as_ref().filter(|head| !is_free(head));
         head.is_some_and(|head| service.admit(head).is_ok())
+    }
+
+    /// Reads the head of a request.
+    fn read_head(&mut self, deadline: Instant) -> Result<RequestHead, ConnectionEnd> {
+        loop {
+            let head = self.received.head();
+            if let Some(head) = head.map_err(ConnectionEnd::Refused)? {
+                return Ok(head);
+            }
+            if !self.more(deadline)? {
+                return Err(ConnectionEnd::Away);
+            }
+        }
     }
 
     /// Handles requests one after the other.
@@ -414,20 +426,14 @@ impl Client {
             }
         }
         let deadline = Instant::now() + self.limits.patience;
-        let head = loop {
-            if let Some(head) = self.head.take() {
-                break head;
-            }
-            self.head = self.received.head().map_err(ConnectionEnd::Refused)?;
-            if self.head.is_none() && !self.more(deadline)? {
-                return Err(ConnectionEnd::Away);
-            }
+        let head = match self.head.take() {
+            Some(head) => head,
+            None => self.read_head(deadline)?,
         };
         let grant = service.admit(&head).map_err(ConnectionEnd::Refused)?;
         let unread = |refusal| ConnectionEnd::Refused(service.answer_unread(Some(&head), refusal));
         let mut framing = head.framing().map_err(unread)?;
-        let is_free = matches!(head.method.as_str(), "GET" | "HEAD");
-        if framing.missing() > 0 && is_free {
+        if framing.missing() > 0 && is_free(&head) {
             // Whoever may ask without a token could keep a place by it.
             let why = "a request with this method has no body";
             return Err(ConnectionEnd::Refused(Response::refusal(400, why)));
@@ -483,7 +489,7 @@ impl Client {
         self.connection
             .write_all(&answer.to_bytes(head.keeps, head.method != "HEAD"))
             .map_err(|_| ConnectionEnd::Away)?;
-        if !is_free {
+        if !is_free(&head) {
             *since = Instant::now();
         }
         Ok(head.keeps)

@@ -61,6 +61,8 @@ impl ClauseCode {
             }
             code.arm_texts.push(arm_texts);
             let conditions: Vec<NodeId> = match code.watched.last() {
+                // Nothing is left to an outcome.
+                _ if spec.outcomes.is_empty() => Vec::new(),
                 Some(WatchedCode::When(condition)) => vec![*condition],
                 Some(WatchedCode::Property(property, _)) => {
                     let letters = properties[property.index()].letters.iter();

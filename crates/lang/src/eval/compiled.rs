@@ -301,6 +301,6 @@ pub(super) struct Depends {
     pub(super) history: bool,
     /// Whether an expression is a `todo`.
     pub(super) todo: bool,
-    /// The largest parts of its conditions that read no `@outcome` field and no bound name.
+    /// The largest parts of its conditions that read no `@outcome` field and no bound name; empty for a spec without such fields.
     pub(super) beside_outcomes: Box<[NodeId]>,
 }

@@ -8,7 +8,7 @@ use super::compiled::WatchedCode;
 use super::monitor::{Content, StateSetId};
 use super::overlay_map::ForkLife;
 use super::program::Program;
-use super::run::{Before, BeforeState, Run, StepView};
+use super::run::{Before, Run, StepView};
 use super::watch::Watch;
 use super::world::Cache;
 use crate::ids::PropertyId;
@@ -119,8 +119,9 @@ impl StepCache {
         let violated = self.violated(program, live);
         let newly_violated = self.newly_violated(program, live, step, &violated);
         let before = Before {
-            state: BeforeState::Violated(&violated),
+            violated: &violated,
             newly_violated: &newly_violated,
+            run: None,
         };
         let is_step = self.step(program, &mut live.run, &live.meta, step, before, look);
         self.violated = violated;
@@ -138,33 +139,38 @@ impl StepCache {
     ) -> bool {
         let violated = self.violated(program, live);
         let newly_violated = self.newly_violated(program, live, step, &violated);
-        self.violated = violated;
         for world in &mut live.run.worlds {
             world.share(&program.compiled, ForkLife::Short);
         }
         let mut fork = live.run.clone();
         let before = Before {
-            state: BeforeState::Run(&live.run),
+            violated: &violated,
             newly_violated: &newly_violated,
+            run: Some(&live.run),
         };
-        self.step(program, &mut fork, &live.meta, step, before, look)
+        let is_step = self.step(program, &mut fork, &live.meta, step, before, look);
+        self.violated = violated;
+        is_step
     }
 
     /// Returns whether the property of each clause is violated. The list is to be given back.
     fn violated(&mut self, program: &Program, live: &mut Live) -> Vec<Truth> {
         self.intern(live);
-        let program = &program.compiled;
+        let mut violated = std::mem::take(&mut self.violated);
+        violated.clear();
+        violated.extend(self.violations(program, &live.run));
+        violated
+    }
+
+    fn violations(&self, program: &Program, run: &Run) -> impl Iterator<Item = Truth> {
+        let (program, state_sets) = (&program.compiled, &self.cache.state_sets);
         let of_clause = |watched: &WatchedCode| match watched {
             WatchedCode::Property(property, _) => {
-                live.run
-                    .violated(program, &self.cache.state_sets, property.index())
+                run.violated(program, state_sets, property.index())
             }
             WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
         };
-        let mut violated = std::mem::take(&mut self.violated);
-        violated.clear();
-        violated.extend(program.clauses.watched.iter().map(of_clause));
-        violated
+        program.clauses.watched.iter().map(of_clause)
     }
 
     /// Returns, for each clause, whether a step violates its property on the supposition that no property that may have been
@@ -196,13 +202,7 @@ impl StepCache {
             }
         }
         supposed.advance(compiled, &live.meta, &mut self.cache, step, None, |_| {});
-        let of_clause = |watched: &WatchedCode| match watched {
-            WatchedCode::Property(property, _) => {
-                supposed.violated(compiled, &self.cache.state_sets, property.index())
-            }
-            WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
-        };
-        let newly_violated = compiled.clauses.watched.iter().map(of_clause).collect();
+        let newly_violated = self.violations(program, &supposed).collect();
         // Stepping may have given the state sets of the trace other numbers.
         self.intern(live);
         newly_violated
@@ -237,7 +237,7 @@ impl StepCache {
         moment: Peek,
         look: impl FnOnce(&mut StepView<'_>),
     ) {
-        self.intern(live);
+        let violated = self.violated(program, live);
         let mut fork = live.run.clone();
         if let Peek::Time(now) = moment {
             for world in &mut fork.worlds {
@@ -257,11 +257,13 @@ impl StepCache {
             meta: &live.meta,
             elsewhere: Vec::new(),
             before: Some(Before {
-                state: BeforeState::Run(&live.run),
+                violated: &violated,
                 newly_violated: &[],
+                run: Some(&live.run),
             }),
             complete: moment == Peek::End,
         });
+        self.violated = violated;
     }
 
     /// Lets time pass to `now`, on the clock of the trace, if a deadline lies before it: what was to happen until then has not.

@@ -52,20 +52,13 @@ pub struct StepView<'a> {
 /// The state of a trace before a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before<'a> {
-    pub(super) state: BeforeState<'a>,
-    /// Whether the step violates the property of each `enforce` clause on the supposition that it was not violated; empty if
-    /// no property may have been violated.
+    /// Whether the property of each `enforce` clause was violated.
+    pub(super) violated: &'a [Truth],
+    /// Whether the step violates the property of each clause on the supposition that it was not violated; empty if no property may
+    /// have been violated.
     pub(super) newly_violated: &'a [Truth],
-}
-
-/// The part of the state before a step that is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum BeforeState<'a> {
-    /// The whole state.
-    Run(&'a Run),
-    /// Whether the property of each `enforce` clause was violated: this suffices for events that happened. A copy of the
-    /// whole state would prevent changing instances in place.
-    Violated(&'a [Truth]),
+    /// The whole state; `None` for events that happened, since a copy of it would prevent changing instances in place.
+    pub(super) run: Option<&'a Run>,
 }
 
 impl Run {

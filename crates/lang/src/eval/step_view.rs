@@ -8,7 +8,7 @@ use super::explain::values::deciding;
 use super::expr::{Eval, Frame};
 use super::monitor::{Automaton, StateSetId};
 use super::report::describe;
-use super::run::{BeforeState, Run, StepView};
+use super::run::{Run, StepView};
 use super::text;
 use super::watch::Watch;
 use crate::hir::print;
@@ -121,11 +121,8 @@ impl StepView<'_> {
         again: Option<usize>,
     ) -> ClauseStatus {
         let state_sets = &self.cache.state_sets;
-        let before = match self.before.map(|before| before.state) {
-            None => Truth::False,
-            Some(BeforeState::Run(run)) => run.violated(self.program, state_sets, property.index()),
-            Some(BeforeState::Violated(violated)) => violated[clause],
-        };
+        let before = self.before.map(|before| before.violated[clause]);
+        let before = before.unwrap_or(Truth::False);
         let after = if self.complete {
             match self.verdict(property) {
                 Verdict::Violated => Truth::True,
@@ -292,7 +289,7 @@ impl StepView<'_> {
 
     /// Whether the state of the trace was already uncertain before this step.
     fn is_doubtful_before(&self, clause: usize, depends: &Depends) -> bool {
-        let Some(BeforeState::Run(run)) = self.before.map(|before| before.state) else {
+        let Some(run) = self.before.and_then(|before| before.run) else {
             return false;
         };
         let state_sets = &self.cache.state_sets;

@@ -319,26 +319,23 @@ impl Intake {
 /// members is left out, for which there is [`LOST`], also in an `event`, of which the members are kept as well. `None` if no object
 /// begins in the text.
 fn salvaged(text: &str) -> Option<String> {
-    let members = split(text)?.members;
+    Some(cut_object(split(text)?.members, true))
+}
+
+/// Returns the text of an object with the members that could be distinguished in it. `is_outer`: it may have an `event`.
+fn cut_object(members: Vec<(String, &str)>, is_outer: bool) -> String {
     let read = |(key, value): (String, &str)| {
-        let event = || split(value).filter(|_| key == "event" && value.starts_with('{'));
+        let is_event = || is_outer && key == "event" && value.starts_with('{');
         let text = match is_value(value, DEEPEST) {
             true => value.to_owned(),
-            false => event().map_or_else(|| UNREAD.to_owned(), |event| cut_event(event.members)),
+            false => match Some(value).filter(|_| is_event()).and_then(split) {
+                Some(event) => cut_object(event.members, false),
+                None => UNREAD.to_owned(),
+            },
         };
         (key, text)
     };
     let lost = (LOST.to_owned(), UNREAD.to_owned());
-    Some(object(members.into_iter().map(read).chain([lost])))
-}
-
-/// Returns the text of an event with the members that could be distinguished in it.
-fn cut_event(members: Vec<(String, &str)>) -> String {
-    let read = |(key, value)| match is_value(value, DEEPEST) {
-        true => (key, value),
-        false => (key, UNREAD),
-    };
-    let lost = (LOST.to_owned(), UNREAD);
     object(members.into_iter().map(read).chain([lost]))
 }
 
