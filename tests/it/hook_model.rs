@@ -234,6 +234,12 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         if scope == Scope::Session && agent.is_some() && acts && !traces.contains_key(&alone) {
             let history = traces.get(&session).cloned().unwrap_or_default();
             traces.insert(alone.clone(), history);
+            // What the main agent was asked about before counts there too.
+            let main = calls
+                .open
+                .iter_mut()
+                .filter(|open| open.asked.contains(&session));
+            main.for_each(|open| open.asked.push(alone.clone()));
         }
         let of: Vec<String> = match scope {
             Scope::Session if agent.is_none() && traces.contains_key(&alone) => {

@@ -247,6 +247,22 @@ fn a_denied_act_changes_nothing() {
     assert_eq!(monitor.snapshot().unwrap(), before);
 }
 
+/// Its own commit is denied; the idle action after it would be denied for as long as it is open.
+#[test]
+fn a_proposal_that_is_denied_by_now_denies_nothing_else() {
+    let mut monitor = monitor(Options::default());
+    let payment = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
+    for _ in 0..2 {
+        monitor.observe(PAY.as_bytes(), None);
+    }
+    let idle = br#"{"trace":"T","k":"idle"}"#;
+    // There were two payments.
+    assert_eq!(monitor.propose(idle, None).ruling, Ruling::Ask);
+    assert_eq!(monitor.act(PAY.as_bytes(), None).ruling, Ruling::Block);
+    let committed = monitor.commit(payment, PAY.as_bytes(), None);
+    assert_eq!(committed.ruling, Ruling::Block);
+}
+
 /// What was wrong with an action that was denied is said once: no later decision without an event of its own says it.
 #[test]
 fn a_denied_act_leaves_no_data_error() {

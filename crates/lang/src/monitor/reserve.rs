@@ -2,7 +2,8 @@
 //!
 //! Between the check of an action and its execution other actions are checked. An allowed proposal is therefore reserved from
 //! then on: every later proposal of its trace is judged twice, once on the events that happened and once as if all open
-//! proposals had happened before it, in their order. The stricter of the two decisions applies. A proposal stays reserved until
+//! proposals had happened before it, in their order. The stricter of the two decisions applies. An open proposal that would itself be
+//! denied now is not assumed to happen: its commit is denied, and a violation by it alone would deny every other action. A proposal stays reserved until
 //! it is committed, abandoned, or older than [`Options::reservation`](super::Options::reservation); so does one about which a
 //! person is being asked, or 30 days old if a [hook](Monitor::set_hooked) made it. [`Monitor::act`] checks and records in one step, and needs no reservation.
 //!
@@ -389,7 +390,7 @@ impl Monitor {
         Some(after)
     }
 
-    /// Returns the trace as if the proposals of these numbers had happened.
+    /// Returns the trace as if the proposals of these numbers had happened, except those that are denied by now.
     pub(super) fn fork_reserved(&mut self, name: &SmolStr, numbers: &[u64]) -> Trace {
         let mut fork = match self.traces.remove(name) {
             Some(mut trace) => {
@@ -404,7 +405,14 @@ impl Monitor {
                 continue;
             };
             let event = self.event_of(proposal, None);
-            self.happen(&mut fork, name, &event, &[], true);
+            let mut after = self.fork(&mut fork);
+            if !self
+                .happen(&mut after, name, &event, &[], true)
+                .ruling
+                .denies()
+            {
+                fork = after;
+            }
         }
         fork
     }
