@@ -11,6 +11,8 @@ import time
 class Denied(Exception):
     """A call that must not be made, or whose result must not be used; the text is the reason, to be shown to the model."""
 
+    recorded = False  # whether the server records the outcome that was reported
+
 
 # bytes of an event; the server reads 1 MiB unless `--max-body` says otherwise
 LIMIT = (1 << 20) - 64
@@ -85,7 +87,9 @@ class Guard:
         finally:
             connection.close()
         if answer.status != 200:
-            raise Denied(f"guard answered {answer.status}: {body}")
+            denied = Denied(f"guard answered {answer.status}: {body}")
+            denied.recorded = answer.status == 413 or "will be recorded" in body
+            raise denied
         # deadlines that passed before make lines of their own; the last line is about ours
         return json.loads(body.splitlines()[-1])
 
@@ -104,7 +108,12 @@ class Guard:
         with self.reporting:
             self.unreported += events
             while self.unreported:
-                decision = self.decide({"phase": "after", "event": self.readable(self.unreported[0])})
+                try:
+                    decision = self.decide({"phase": "after", "event": self.readable(self.unreported[0])})
+                except Denied as denied:
+                    if denied.recorded:
+                        self.unreported.pop(0)
+                    raise
                 self.unreported.pop(0)
         return decision
 

@@ -579,6 +579,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         next.replace(&after, args.sync, keep)?;
         monitor.snapshot();
     }
+    let late = std::mem::take(&mut monitor.late);
     monitor.end();
     marked.into_iter().chain(mark).for_each(Mark::remove);
     if call.hook() == "SessionEnd" {
@@ -592,6 +593,8 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         .and_then(Witness::elapsed_across_restart);
     let mut answer = answer.json;
     if call.hook() != "SessionEnd" {
+        let with = |answer, decision: &_| call.with_deadline(answer, decision);
+        answer = late.iter().fold(answer, with);
         answer = said.into_iter().fold(answer, with_answer);
         if let Some(elapsed) = restarted {
             answer = Some(with_note(answer, &restart_note(elapsed)));

@@ -139,12 +139,14 @@ impl CallList {
         })
     }
 
-    /// Notes that an outcome was lost, since nothing can be recorded any more; the next list removes the note. It takes no room.
+    /// Notes that an outcome was lost; the next list removes the note.
     pub(super) fn lose(&self) {
-        let mode = Permissions::from_mode(ONLY_ME | LOST);
-        if let Err(error) = std::fs::set_permissions(&self.path, mode) {
-            complain(&format!("an outcome was lost: {}", of(&self.path, &error)));
-        }
+        self.mark().set();
+    }
+
+    /// Returns the mark by which the file says that an outcome was lost.
+    pub(super) fn mark(&self) -> LostMark {
+        LostMark(self.path.clone())
     }
 
     /// Whether an outcome was lost since the list was written.
@@ -166,6 +168,18 @@ impl CallList {
             list: self,
             file: made.map_err(|error| of(&self.path, &error))?,
         })
+    }
+}
+
+/// The mark at the file of a list that says that an outcome was lost. It takes no room.
+pub(super) struct LostMark(PathBuf);
+
+impl LostMark {
+    pub(super) fn set(&self) {
+        let mode = Permissions::from_mode(ONLY_ME | LOST);
+        if let Err(error) = std::fs::set_permissions(&self.0, mode) {
+            complain(&format!("an outcome was lost: {}", of(&self.0, &error)));
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::integrations::http::{Framing, Received, RequestHead, Response};
 
@@ -34,6 +35,13 @@ const ADMITTED: Duration = Duration::from_secs(5);
 
 /// The time after which a connection without a slot looks again whether another has waited for long enough.
 const POLL: Duration = Duration::from_millis(50);
+
+/// The number of connections that are held for each slot: its own, four that wait for one, and those that are refused. Without a limit,
+/// 700 clients that sent half a head took all files of the process, 1,024 by default, and the monitor could not write its own.
+const ALIVE_PER_SLOT: usize = 6;
+
+/// The number of files that the process needs beside its connections.
+const OTHER_FILES: usize = 64;
 
 /// The limits of a server on its clients.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +75,12 @@ pub(super) trait Service: Send + Sync + 'static {
     fn answer(&self, head: &RequestHead, grant: Self::Grant, body: Vec<u8>) -> Response;
 
     /// Returns the response to a request of which at most the head was read, where `refusal` is the reason.
-    fn answer_unread(&self, _head: Option<&RequestHead>, refusal: Response) -> Response {
+    fn answer_unread(
+        &self,
+        _head: Option<&RequestHead>,
+        _is_admitted: bool,
+        refusal: Response,
+    ) -> Response {
         refusal
     }
 
@@ -101,7 +114,11 @@ impl Listener {
         limits: ConnectionLimits,
     ) -> io::Result<()> {
         let open = Arc::new(Connections::default());
+        let most_alive = room_for(limits.clients.saturating_mul(ALIVE_PER_SLOT));
+        let most = limits.clients.min(most_alive.div_ceil(ALIVE_PER_SLOT));
         loop {
+            // Further connections wait in the queue of the system.
+            let alive = Alive::wait_for_room(&open, most_alive);
             let taken = match &self {
                 Listener::Tcp(listener) => listener.accept().map(|(stream, _)| {
                     // Combining packets would only add latency.
@@ -125,22 +142,67 @@ impl Listener {
             let thread = std::thread::Builder::new().name("client".to_owned());
             // Without a thread the connection is closed; clients must treat that as a denial.
             let _ = thread.spawn(move || {
+                let _alive = alive;
                 let mut client = Client::new(connection, limits);
-                let (most, patience) = (limits.clients, limits.patience.min(ADMITTED));
+                let patience = limits.patience.min(ADMITTED);
                 let slot = ConnectionSlot::take(&open, &client.connection, most, most, GRACE);
                 // Whoever may ask waits longer: an outcome that nobody reads is lost.
+                let mut is_admitted = false;
                 let slot = slot.or_else(|| {
-                    let is_admitted = client.is_admitted(&*service);
+                    is_admitted = client.is_admitted(&*service);
                     let of_client = &client.connection;
                     let take = || ConnectionSlot::take(&open, of_client, most, 4 * most, patience);
                     is_admitted.then(take).flatten()
                 });
                 match slot {
                     Some(slot) => client.converse(&*service, &slot),
-                    None => client.turn_away(&*service),
+                    None => client.turn_away(&*service, is_admitted),
                 }
             });
         }
+    }
+}
+
+/// Raises the limit on open files of the process for `n` connections, which has a file each, and those of the monitor. Returns the number
+/// of connections that there is room for.
+fn room_for(n: usize) -> usize {
+    let most = getrlimit(Resource::Nofile);
+    let wanted = u64::try_from(n.saturating_add(OTHER_FILES)).unwrap_or(u64::MAX);
+    let hard = most.maximum.unwrap_or(u64::MAX);
+    let current = most.current.unwrap_or(u64::MAX).max(wanted.min(hard));
+    let raised = Rlimit {
+        current: Some(current),
+        maximum: most.maximum,
+    };
+    let limit = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => Some(current),
+        Err(_) => most.current,
+    };
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    let room = limit.unwrap_or(usize::MAX).saturating_sub(OTHER_FILES);
+    room.min(n).max(1)
+}
+
+/// A connection that is not closed yet, with or without a slot.
+struct Alive(Arc<Connections>);
+
+impl Alive {
+    /// Waits until there are fewer than `most`.
+    fn wait_for_room(all: &Arc<Connections>, most: usize) -> Alive {
+        let mut connections = all.lock();
+        while connections.n_alive >= most {
+            let waited = all.changed.wait_timeout(connections, POLL);
+            connections = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        connections.n_alive += 1;
+        Alive(Arc::clone(all))
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.lock().n_alive -= 1;
+        self.0.changed.notify_one();
     }
 }
 
@@ -164,17 +226,33 @@ struct OpenConnections {
     open: HashMap<u64, OpenConnection>,
     /// The number of those that wait for a slot.
     n_waiting: usize,
+    /// The number of all that are not closed, those that are refused among them.
+    n_alive: usize,
 }
 
 struct OpenConnection {
-    handle: Connection,
+    handle: Arc<Connection>,
     /// The thing that it waits for, and since when; `None` while a request is answered.
     waits: Option<(Awaited, Instant)>,
 }
 
-/// The part of a request that a connection waits for; the first gives its place first.
+impl OpenConnection {
+    /// Whether it waits for its client, and has read all that has arrived. Further requests that anybody may make are left unread for as
+    /// long as their client likes.
+    fn is_replaceable(&self) -> bool {
+        match self.waits {
+            None => false,
+            Some((Awaited::FreeAnswer, _)) => true,
+            Some(_) => !self.handle.has_unread(),
+        }
+    }
+}
+
+/// The thing that a connection waits for; the first gives its place first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Awaited {
+    /// That the client takes an answer for which anybody may ask.
+    FreeAnswer,
     /// The head of a request that is admitted.
     Head,
     /// The rest of its body.
@@ -198,17 +276,16 @@ impl ConnectionSlot {
     /// for a body, if it has waited for [`GRACE`]. Returns `None` if there is no slot after a time, or if too many wait.
     fn take(
         all: &Arc<Connections>,
-        connection: &Connection,
+        connection: &Arc<Connection>,
         most: usize,
         most_waiting: usize,
         patience: Duration,
     ) -> Option<ConnectionSlot> {
-        let handle = connection.try_clone().ok()?;
         let until = Instant::now() + patience;
         let mut connections = all.lock();
         while connections.open.len() >= most {
             let waiting = connections.open.iter();
-            let waiting = waiting.filter(|(_, open)| !open.handle.has_unread());
+            let waiting = waiting.filter(|(_, open)| open.is_replaceable());
             let waiting = waiting.filter_map(|(number, open)| Some((open.waits?, *number)));
             let longest = waiting
                 .min()
@@ -229,7 +306,7 @@ impl ConnectionSlot {
         let number = connections.next;
         connections.next += 1;
         let open = OpenConnection {
-            handle,
+            handle: Arc::clone(connection),
             waits: Some((Awaited::Head, Instant::now())),
         };
         connections.open.insert(number, open);
@@ -298,29 +375,22 @@ impl Connection {
             Connection::Unix(stream) => stream.shutdown(how),
         }
     }
-
-    fn try_clone(&self) -> io::Result<Connection> {
-        Ok(match self {
-            Connection::Tcp(stream) => Connection::Tcp(stream.try_clone()?),
-            Connection::Unix(stream) => Connection::Unix(stream.try_clone()?),
-        })
-    }
 }
 
-impl Read for Connection {
+impl Read for &Connection {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
-            Connection::Tcp(stream) => stream.read(into),
-            Connection::Unix(stream) => stream.read(into),
+            Connection::Tcp(stream) => { stream }.read(into),
+            Connection::Unix(stream) => { stream }.read(into),
         }
     }
 }
 
-impl Write for Connection {
+impl Write for &Connection {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Connection::Tcp(stream) => stream.write(bytes),
-            Connection::Unix(stream) => stream.write(bytes),
+            Connection::Tcp(stream) => { stream }.write(bytes),
+            Connection::Unix(stream) => { stream }.write(bytes),
         }
     }
 
@@ -355,7 +425,7 @@ impl From<io::Error> for ConnectionEnd {
 
 /// A connection, with the bytes that were read and do not belong to a request yet.
 struct Client {
-    connection: Connection,
+    connection: Arc<Connection>,
     limits: ConnectionLimits,
     received: Received,
     /// The head of the first request, if it was read before there was a slot.
@@ -365,7 +435,7 @@ struct Client {
 impl Client {
     fn new(connection: Connection, limits: ConnectionLimits) -> Client {
         Client {
-            connection,
+            connection: Arc::new(connection),
             limits,
             received: Received::default(),
             head: None,
@@ -431,14 +501,19 @@ impl Client {
             None => self.read_head(deadline)?,
         };
         let grant = service.admit(&head).map_err(ConnectionEnd::Refused)?;
-        let unread = |refusal| ConnectionEnd::Refused(service.answer_unread(Some(&head), refusal));
+        let unread =
+            |refusal| ConnectionEnd::Refused(service.answer_unread(Some(&head), true, refusal));
         let mut framing = head.framing().map_err(unread)?;
-        if framing.missing() > 0 && is_free(&head) {
+        let is_free = is_free(&head);
+        if is_free && !matches!(framing, Framing::Length(0)) {
             // Whoever may ask without a token could keep a place by it.
             let why = "a request with this method has no body";
             return Err(ConnectionEnd::Refused(Response::refusal(400, why)));
         }
-        slot.wait_for(Some(Awaited::Body));
+        match is_free {
+            true => slot.set_waits(Some((Awaited::FreeAnswer, *since))),
+            false => slot.wait_for(Some(Awaited::Body)),
+        }
         let mut body = Vec::new();
         let most = self.limits.body;
         // Reserved at once, because growing needs room for two copies of a long body. Unused reserved memory is not
@@ -448,7 +523,7 @@ impl Client {
             .field("Expect")
             .is_some_and(|what| what.eq_ignore_ascii_case("100-continue"));
         if waits && self.received.is_empty() && framing.missing() <= most {
-            self.connection
+            (&*self.connection)
                 .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
                 .map_err(|_| ConnectionEnd::Away)?;
         }
@@ -483,13 +558,15 @@ impl Client {
             let answer = service.answer_cut(&head, grant, &mut body, refusal);
             return Err(ConnectionEnd::Refused(answer));
         }
-        slot.wait_for(None);
+        if !is_free {
+            slot.wait_for(None);
+        }
         let answer = service.answer(&head, grant, body);
         // A single write, so that it is sent as one packet.
-        self.connection
+        (&*self.connection)
             .write_all(&answer.to_bytes(head.keeps, head.method != "HEAD"))
             .map_err(|_| ConnectionEnd::Away)?;
-        if !is_free(&head) {
+        if !is_free {
             *since = Instant::now();
         }
         Ok(head.keeps)
@@ -504,7 +581,7 @@ impl Client {
             .map_err(|_| ConnectionEnd::Away)?;
         let mut chunk = [0u8; 8 << 10];
         loop {
-            match self.connection.read(&mut chunk) {
+            match (&*self.connection).read(&mut chunk) {
                 Ok(0) => return Ok(false),
                 Ok(n) => {
                     self.received.push(&chunk[..n]);
@@ -517,9 +594,9 @@ impl Client {
     }
 
     /// Refuses a request for which there is no slot.
-    fn turn_away(&mut self, service: &impl Service) {
+    fn turn_away(&mut self, service: &impl Service, is_admitted: bool) {
         let refusal = Response::refusal(503, "too many clients");
-        self.refuse(&service.answer_unread(self.head.as_ref(), refusal));
+        self.refuse(&service.answer_unread(self.head.as_ref(), is_admitted, refusal));
     }
 
     /// Sends a response and ends the connection in such a way that the client receives the response even if it is still
@@ -529,11 +606,11 @@ impl Client {
         let sent = self
             .connection
             .set_timeouts(LINGER, LINGER)
-            .and_then(|()| self.connection.write_all(&answer.to_bytes(false, true)))
+            .and_then(|()| (&*self.connection).write_all(&answer.to_bytes(false, true)))
             .and_then(|()| self.connection.shutdown(Shutdown::Write));
         let mut sink = [0u8; 8 << 10];
         while sent.is_ok() && Instant::now() < deadline {
-            match self.connection.read(&mut sink) {
+            match (&*self.connection).read(&mut sink) {
                 Ok(n) if n > 0 => {}
                 _ => return,
             }

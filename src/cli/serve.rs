@@ -5,37 +5,31 @@
 
 use std::io::{BufRead, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
 use super::approvals;
 use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
-use super::durable_state::Sync;
-use super::failure::{Failure, Outcome, code, complain};
-use super::hook_calls::{CallList, Kept};
+use super::failure::{Failure, Outcome};
+use super::hook_calls::{CallList, LostMark};
 use super::hosts::Hosts;
 use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::{DAY, LimitArgs};
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use super::serve_judge::{Client, Deadlines, JUDGE_STACK, Job, JobRequest, Judging};
 use super::signals;
 use crate::inert::inert;
-use crate::integrations::Judge as _;
-use crate::integrations::hook::{self, Answer, Call, Scope, Sessions};
+use crate::integrations::hook::{self, Call, Scope};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
-use crate::monitor::{Envelope, EnvelopeFields, Request, Speaker};
-
-/// The stack size in bytes of the thread that judges: input may be nested up to the limits.
-const JUDGE_STACK: usize = 256 << 20;
+use crate::monitor::{EnvelopeFields, Request, Speaker};
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   input lines of `guard monitor`; returns one decision per line
@@ -115,11 +109,21 @@ struct Server {
     /// reach.
     hosts: Option<Hosts>,
     traces: Arc<AtomicUsize>,
+    /// The number of hooks' outcomes whose clients have waited too long, and that are not recorded yet.
+    unrecorded: Arc<AtomicIsize>,
+    /// The mark that says so to a later process, if there is a journal.
+    lost: Option<LostMark>,
     patience: Duration,
     max_body: usize,
     /// The members of an envelope whose names events use themselves.
     own: EnvelopeFields,
 }
+
+/// A job that was handed over: whether it was begun or given up, and its answer.
+type Pending = (Arc<AtomicBool>, Receiver<Result<String, String>>);
+
+/// The reason why a request that says what happened has no answer.
+const RECORDED_LATER: &str = "the monitor is busy; what happened will be recorded";
 
 /// The reason why a request was not judged, and the HTTP status that says so.
 struct Unjudged {
@@ -127,35 +131,23 @@ struct Unjudged {
     why: String,
 }
 
+impl Unjudged {
+    fn new(status: u16, why: &str) -> Unjudged {
+        Unjudged {
+            status,
+            why: why.to_owned(),
+        }
+    }
+
+    fn gone() -> Unjudged {
+        Unjudged::new(500, "the monitor has ended")
+    }
+}
+
 impl From<Unjudged> for Response {
     fn from(unjudged: Unjudged) -> Response {
         Response::refusal(unjudged.status, &unjudged.why)
     }
-}
-
-/// A job for the judging thread.
-struct Job {
-    speaker: Client,
-    request: JobRequest,
-    /// Set by the judge when it begins, or by the client when it has waited too long; the first one wins.
-    claimed: Arc<AtomicBool>,
-    reply: SyncSender<Result<String, String>>,
-}
-
-/// The client of a request.
-#[derive(Clone, Copy, Debug)]
-struct Client {
-    role: Speaker,
-    /// See [`number_of`].
-    client: u32,
-}
-
-enum JobRequest {
-    /// A line of a body.
-    Line(Arc<Vec<u8>>, Range<usize>),
-    Hook(Box<Call>),
-    /// Writes the state.
-    Close,
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
@@ -211,6 +203,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let (jobs, from) = mpsc::sync_channel(clients);
     let traces = Arc::new(AtomicUsize::new(monitor.monitor.n_traces()));
     let own = monitor.monitor.envelope_fields();
+    let unrecorded = Arc::new(AtomicIsize::new(0));
+    let lost = calls.as_ref().map(CallList::mark);
     let mut sessions = calls
         .as_ref()
         .map(|list| list.kept.sessions.clone())
@@ -227,6 +221,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         calls,
         sync: args.files.sync,
         traces: Arc::clone(&traces),
+        unrecorded: Arc::clone(&unrecorded),
+        own,
+        deadlines: Deadlines::new(tokens.len() <= 1),
         failed: None,
     };
     std::thread::Builder::new()
@@ -243,6 +240,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             .address()
             .map(|address| Hosts::new(address, &args.listen, &args.host)),
         traces,
+        unrecorded,
+        lost,
         patience,
         max_body: args.max_body,
         own,
@@ -252,7 +251,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         role: Speaker::Approver,
         client: 0,
     };
-    if args.files.saves() {
+    // What clients were told that it will be recorded is in the queue.
+    if args.files.saves() || args.files.journal().is_some() {
         let server = Arc::clone(&server);
         let save = move || drop(server.judged(owner, JobRequest::Close));
         signals::save_before_end(save)
@@ -272,6 +272,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     })?;
     Ok(Outcome::Holds)
 }
+
+/// The client of a request that gave no token.
+const ANYBODY: Client = Client {
+    role: Speaker::Reporter,
+    client: 0,
+};
 
 /// Returns the number of the client with a token, which does not depend on the other tokens: proposals outlive the server, and
 /// are ended by whoever made them. Without a token it is 0.
@@ -322,152 +328,9 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
         .map_err(|error| cannot(&args.listen, &error))
 }
 
-/// The monitor, on the thread that judges.
-struct Judging {
-    monitor: DurableMonitor,
-    sessions: Sessions,
-    /// The list in which they are kept for a later process, if there is a journal.
-    calls: Option<CallList>,
-    sync: Sync,
-    traces: Arc<AtomicUsize>,
-    /// The reason why no further decision is made: a decision could not be recorded, so the monitor is ahead of its
-    /// files.
-    failed: Option<String>,
-}
-
-impl Judging {
-    /// Handles jobs in order of arrival, as long as there are clients.
-    fn run(mut self, jobs: &Receiver<Job>) {
-        for mut job in jobs {
-            if job.claimed.swap(true, Ordering::AcqRel) {
-                continue;
-            }
-            let answered = std::panic::catch_unwind(AssertUnwindSafe(|| self.answer(&mut job)));
-            let answer = answered.unwrap_or_else(|_| {
-                // The state after a panic must not be used for further decisions.
-                super::failure::internal_fault();
-                std::process::exit(i32::from(code::INTERNAL))
-            });
-            let traces = self.monitor.monitor.n_traces();
-            self.traces.store(traces, Ordering::Relaxed);
-            // The client may have disconnected.
-            let _ = job.reply.send(answer);
-        }
-    }
-
-    fn answer(&mut self, job: &mut Job) -> Result<String, String> {
-        if let Some(why) = &self.failed {
-            if matches!(&job.request, JobRequest::Hook(call) if call.is_outcome()) {
-                self.calls.iter().for_each(CallList::lose);
-            }
-            return Err(why.clone());
-        }
-        self.monitor.speak_as(job.speaker.role, job.speaker.client);
-        match &mut job.request {
-            JobRequest::Line(body, line) => self.decide(body.get(line.clone()).unwrap_or_default()),
-            JobRequest::Hook(call) => Ok(self.hook(call)),
-            JobRequest::Close => {
-                self.monitor.close();
-                // Nothing is decided that the state does not hold.
-                self.failed = Some("the server ends".to_owned());
-                Ok(String::new())
-            }
-        }
-    }
-
-    /// Returns one decision; deadlines that passed before are returned on separate lines.
-    fn decide(&mut self, line: &[u8]) -> Result<String, String> {
-        let decided = self.monitor.decide(line);
-        let decision = decided.map_err(|failure| {
-            let why = failure.to_string();
-            complain(&format!("nothing is decided any more: {why}"));
-            self.failed = Some(why.clone());
-            why
-        })?;
-        let mut out = String::new();
-        for decision in std::mem::take(&mut self.monitor.late)
-            .iter()
-            .chain([&decision])
-        {
-            decision.write_json(&mut out);
-            out.push('\n');
-        }
-        Ok(out)
-    }
-
-    /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
-    fn hook(&mut self, call: &mut Call) -> String {
-        let judged = self.judge(call).unwrap_or_else(|why| {
-            // What the monitor has processed is not in its files, or what happened is not known to it.
-            complain(&format!("nothing is decided any more: {why}"));
-            self.failed = Some(why.clone());
-            Err(why)
-        });
-        match judged {
-            Ok(answer) => {
-                self.monitor.late.clear();
-                answer
-                    .json
-                    .unwrap_or_else(|| serde_json::json!({}))
-                    .to_string()
-            }
-            Err(reason) => hook::denial(call.hook(), &reason).to_string(),
-        }
-    }
-
-    /// Judges a hook call, and keeps it with the list of calls.
-    ///
-    /// # Errors
-    /// It could not be kept.
-    fn judge(&mut self, call: &mut Call) -> Result<Result<Answer, String>, String> {
-        self.monitor.set_hooked(true);
-        self.monitor.wait(self.calls.is_some());
-        let next = self.calls.as_ref().map(CallList::make_room).transpose()?;
-        let is_live = self.monitor.has_trace(call.trace());
-        let has_lost = self.sessions.has_lost(call.session());
-        let memory = self.sessions.next_call(call.session(), is_live);
-        if has_lost {
-            let mut outcome = Call::of(call.any_outcome()?, call.scope())?;
-            outcome.judge(&mut self.monitor, memory)?;
-        }
-        let judged = call.judge(&mut self.monitor, memory);
-        self.monitor.wait(false);
-        self.monitor.set_hooked(false);
-        let Some(next) = next.filter(|_| self.monitor.has_more()) else {
-            return Ok(judged);
-        };
-        let kept = Kept {
-            sessions: self.sessions.clone(),
-            ..Kept::default()
-        };
-        let monitor = &mut self.monitor;
-        let keep = |calls: &str| {
-            monitor
-                .keep_with(calls)
-                .map_err(|failure| failure.to_string())
-        };
-        let text = next.replace(&kept, self.sync, keep)?;
-        if let Some(list) = &mut self.calls {
-            list.text = text;
-        }
-        self.monitor.snapshot();
-        Ok(judged)
-    }
-}
-
 impl Server {
-    /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
-    /// has waited too long.
-    fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Unjudged> {
-        let closes = matches!(request, JobRequest::Close);
-        let happened = match &request {
-            JobRequest::Line(body, line) => {
-                let line = body.get(line.clone()).unwrap_or_default();
-                Envelope::read(line, self.own).map_or(true, |line| line.request.states())
-            }
-            JobRequest::Hook(call) => call.is_outcome(),
-            JobRequest::Close => true,
-        };
+    /// Sends a request to the judging thread. Returns what shows whether it is begun, and what brings the answer.
+    fn hand_over(&self, speaker: Client, request: JobRequest) -> Result<Pending, Unjudged> {
         let claimed = Arc::new(AtomicBool::new(false));
         let (reply, answer) = mpsc::sync_channel(1);
         let job = Job {
@@ -476,31 +339,62 @@ impl Server {
             claimed: Arc::clone(&claimed),
             reply,
         };
-        let unjudged = |status, why: &str| Unjudged {
-            status,
-            why: why.to_owned(),
-        };
-        let gone = || unjudged(500, "the monitor has ended");
-        self.jobs.send(job).map_err(|_| gone())?;
+        self.jobs.send(job).map_err(|_| Unjudged::gone())?;
+        Ok((claimed, answer))
+    }
+
+    /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
+    /// has waited too long.
+    fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Unjudged> {
         // Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
-        let patience = if closes { Duration::MAX } else { self.patience };
+        let patience = match request {
+            JobRequest::Close => Duration::MAX,
+            _ => self.patience,
+        };
+        let happened = request.states(self.own);
+        let is_hook = matches!(request, JobRequest::Hook(_));
+        let (claimed, answer) = self.hand_over(speaker, request)?;
         let answered = match answer.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) if happened => {
-                let why = "the monitor is busy; what happened will be recorded";
-                return Err(unjudged(503, why));
+                if !claimed.swap(true, Ordering::AcqRel) && is_hook {
+                    self.unrecorded.fetch_add(1, Ordering::AcqRel);
+                    // The process may end before it is recorded.
+                    self.lost.iter().for_each(LostMark::set);
+                }
+                return Err(Unjudged::new(503, RECORDED_LATER));
             }
             Err(RecvTimeoutError::Timeout) if !claimed.swap(true, Ordering::AcqRel) => {
-                return Err(unjudged(503, "the monitor is busy; nothing was decided"));
+                return Err(Unjudged::new(
+                    503,
+                    "the monitor is busy; nothing was decided",
+                ));
             }
-            Err(RecvTimeoutError::Timeout) => answer.recv().map_err(|_| gone())?,
-            answered => answered.map_err(|_| gone())?,
+            Err(RecvTimeoutError::Timeout) => answer.recv().map_err(|_| Unjudged::gone())?,
+            answered => answered.map_err(|_| Unjudged::gone())?,
         };
-        answered.map_err(|why| unjudged(500, &why))
+        answered.map_err(|why| Unjudged::new(500, &why))
+    }
+
+    /// Judges the next line of a body, and adds the decision to `out`. Behind a line that was not judged in time, nothing is decided, and
+    /// what happened is recorded.
+    fn next_line(&self, speaker: Client, line: JobRequest, out: &mut Result<String, Unjudged>) {
+        match out {
+            Ok(decisions) => match self.judged(speaker, line) {
+                Ok(decision) => decisions.push_str(&decision),
+                Err(unjudged) => *out = Err(unjudged),
+            },
+            Err(unjudged) if line.states(self.own) => match self.hand_over(speaker, line) {
+                Ok(_) if unjudged.status == 503 => RECORDED_LATER.clone_into(&mut unjudged.why),
+                Ok(_) => {}
+                Err(gone) => *unjudged = gone,
+            },
+            Err(_) => {}
+        }
     }
 
     fn decide(&self, speaker: Client, body: Vec<u8>) -> Result<Response, Response> {
         let body = Arc::new(body);
-        let mut out = String::new();
+        let mut out = Ok(String::new());
         let mut start = 0;
         while start < body.len() {
             let rest = body.get(start..).unwrap_or_default();
@@ -511,9 +405,10 @@ impl Server {
             start += len + 1;
             if !line.is_empty() {
                 let line = JobRequest::Line(Arc::clone(&body), line);
-                out.push_str(&self.judged(speaker, line)?);
+                self.next_line(speaker, line, &mut out);
             }
         }
+        let out = out?;
         if out.is_empty() {
             return Err(Response::refusal(
                 400,
@@ -547,12 +442,13 @@ impl Server {
 
     /// Records the events that happened in a body that is not decided.
     fn record(&self, speaker: Client, mut body: &mut dyn BufRead) -> Result<(), Response> {
+        let mut out = Ok(String::new());
         while let Some(line) = lines::next(&mut body, self.max_body) {
             let line = match line {
                 Line::Whole(line) => line,
                 Line::TooLong(Some(kept)) => kept.into_bytes(),
                 Line::TooLong(None) => continue,
-                Line::Failed(_) => return Ok(()),
+                Line::Failed(_) => break,
             };
             // The last line may be cut off.
             let mut intake = Intake::new(self.max_body);
@@ -562,13 +458,23 @@ impl Server {
                 Err(_) => line,
             };
             // What cannot be read is recorded if it reports an event, and never decided.
-            let envelope = Envelope::read(&line, self.own);
-            if envelope.map_or(true, |line| line.request.states()) {
-                let range = 0..line.len();
-                self.judged(speaker, JobRequest::Line(Arc::new(line), range))?;
+            let range = 0..line.len();
+            let line = JobRequest::Line(Arc::new(line), range);
+            if line.states(self.own) {
+                self.next_line(speaker, line, &mut out);
             }
         }
-        Ok(())
+        // A decision names the trace that its event is recorded in.
+        let lost = |decision: &str| {
+            Outline::read(decision.into()).is_ok_and(|of| of.raw("trace") == Some("null"))
+        };
+        match out?.lines().any(lost) {
+            true => Err(Response::refusal(
+                400,
+                "the body is too long or incomplete, and an event could not be recorded: its trace could not be read",
+            )),
+            false => Ok(()),
+        }
     }
 }
 
@@ -606,8 +512,9 @@ impl Service for Server {
         if all.next().is_some() {
             return refused(400, "expected one `Authorization`");
         }
-        let given = given.and_then(|value| value.strip_prefix("Bearer "));
-        let given = given.map(|given| blake3::hash(given.trim().as_bytes()));
+        let given = given.and_then(|value| value.split_once(' '));
+        let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
+        let given = given.map(|(_, token)| blake3::hash(token.trim().as_bytes()));
         let speaker = match given {
             Some(given) if Some(given) == self.approver_token => Client {
                 role: Speaker::Approver,
@@ -643,11 +550,20 @@ impl Service for Server {
         answer.unwrap_or_else(|refusal| refusal)
     }
 
-    fn answer_unread(&self, head: Option<&RequestHead>, refusal: Response) -> Response {
-        match head.map(|head| head.path.as_str()) {
-            Some("/v1/hook") => denial(&refusal.body),
-            _ => refusal,
+    fn answer_unread(
+        &self,
+        head: Option<&RequestHead>,
+        is_admitted: bool,
+        refusal: Response,
+    ) -> Response {
+        if head.is_none_or(|head| head.path != "/v1/hook") {
+            return refusal;
         }
+        if is_admitted {
+            // It may report an outcome, and Claude Code does not send it again.
+            let _ = self.hand_over(ANYBODY, JobRequest::LostHook);
+        }
+        denial(&refusal.body)
     }
 
     fn answer_cut(

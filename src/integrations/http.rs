@@ -15,40 +15,55 @@ const MAX_SIZE_DIGITS: usize = 8;
 
 /// The bytes that a client has sent and that no request has consumed yet.
 #[derive(Debug, Default)]
-pub struct Received(Vec<u8>);
+pub struct Received {
+    bytes: Vec<u8>,
+    /// The number of consumed bytes at the front: a body of 1 MB in chunks of one byte took 10 s when each was removed.
+    n_consumed: usize,
+}
 
 impl Received {
     /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        self.bytes.drain(..std::mem::take(&mut self.n_consumed));
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Returns the unconsumed bytes.
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.n_consumed..).unwrap_or_default()
     }
 
     /// Returns the number of unconsumed bytes.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.rest().len()
     }
 
     /// Returns whether all bytes are consumed.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rest().is_empty()
     }
 
-    /// Removes and returns the next `n` bytes, or all if there are fewer.
+    /// Consumes and returns the next `n` bytes, or all if there are fewer.
     pub fn take(&mut self, n: usize) -> Vec<u8> {
-        let rest = self.0.split_off(n.min(self.0.len()));
-        std::mem::replace(&mut self.0, rest)
+        let n = n.min(self.len());
+        let taken = self.rest().get(..n).unwrap_or_default().to_vec();
+        self.n_consumed += n;
+        taken
     }
 
     /// Consumes a chunk size with its line end; returns `None` if it has not arrived completely.
     fn chunk_size(&mut self) -> Result<Option<usize>, Response> {
-        let digits = self.0.iter().take_while(|byte| byte.is_ascii_hexdigit());
+        let digits = self
+            .rest()
+            .iter()
+            .take_while(|byte| byte.is_ascii_hexdigit());
         let n_digits = digits.count();
-        let end = self.0.get(n_digits..).unwrap_or_default();
+        let end = self.rest().get(n_digits..).unwrap_or_default();
         if n_digits <= MAX_SIZE_DIGITS && b"\r\n".starts_with(end.get(..2).unwrap_or(end)) {
             if end.len() < 2 {
                 return Ok(None);
             }
-            let digits = self.0.get(..n_digits).unwrap_or_default();
+            let digits = self.rest().get(..n_digits).unwrap_or_default();
             let digits = std::str::from_utf8(digits).unwrap_or_default();
             if let Ok(size) = usize::from_str_radix(digits, 16) {
                 self.take(n_digits + 2);
@@ -68,9 +83,9 @@ impl Received {
     pub fn head(&mut self) -> Result<Option<RequestHead>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut parsed = httparse::Request::new(&mut fields);
-        let size = match parsed.parse(&self.0) {
+        let size = match parsed.parse(self.rest()) {
             Ok(httparse::Status::Complete(size)) => size,
-            Ok(httparse::Status::Partial) if self.0.len() < MAX_HEAD => return Ok(None),
+            Ok(httparse::Status::Partial) if self.len() < MAX_HEAD => return Ok(None),
             Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => {
                 return Err(Response::refusal(431, "the header section is too long"));
             }
@@ -105,7 +120,7 @@ impl Received {
             let why = "the target of the request names another host than `Host`";
             return Err(Response::refusal(400, why));
         }
-        self.0.drain(..size);
+        self.n_consumed += size;
         Ok(Some(head))
     }
 }
@@ -242,7 +257,7 @@ impl Framing {
                     if received.len() < 2 {
                         return Ok(false);
                     }
-                    if !received.0.starts_with(b"\r\n") {
+                    if !received.rest().starts_with(b"\r\n") {
                         let why = "expected a line end after a chunk: trailers are not supported";
                         return Err(Response::refusal(400, why));
                     }

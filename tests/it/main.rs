@@ -129,6 +129,7 @@ mod requirement_reports;
 mod risk_example;
 mod scenarios;
 mod serve;
+mod serve_faults;
 mod shell;
 mod silent_traps;
 mod stdlib;

@@ -263,6 +263,29 @@ fn a_proposal_that_is_denied_by_now_denies_nothing_else() {
     assert_eq!(committed.ruling, Ruling::Block);
 }
 
+/// A commit is of the trace of its proposal, also where the name was lost.
+#[test]
+fn a_commit_without_a_trace_counts_where_it_was_proposed() {
+    for event in [
+        r#"{"k":"pay"}"#,
+        r#"{"k":"pay","text":}"#,
+        r#"{"k":"pay","text":"}"#,
+    ] {
+        let mut monitor = monitor(Options::default());
+        monitor.observe(PAY.as_bytes(), None);
+        let payment = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
+        monitor.line(
+            format!(r#"{{"phase":"commit","proposal":{payment},"event":{event}}}"#).as_bytes(),
+            None,
+        );
+        assert_eq!(
+            monitor.act(PAY.as_bytes(), None).ruling,
+            Ruling::Block,
+            "{event}"
+        );
+    }
+}
+
 /// What was wrong with an action that was denied is said once: no later decision without an event of its own says it.
 #[test]
 fn a_denied_act_leaves_no_data_error() {

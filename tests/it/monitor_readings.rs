@@ -127,9 +127,36 @@ fn an_action_without_its_outcome_is_recorded_only_if_it_is_allowed() {
         assert_eq!(decision.step, Some(0), "{tool}");
     }
     let saved = act(&mut monitor, r#"{"tool":"backup","ok":true}"#);
-    assert_eq!(saved.ruling, Ruling::Warn, "the outcome is still to come");
+    assert_eq!(saved.ruling, Ruling::Allow, "its outcome is known");
     let deployed = act(&mut monitor, r#"{"tool":"deploy","ok":true}"#);
     assert_eq!((deployed.ruling, deployed.step), (Ruling::Allow, Some(1)));
+}
+
+/// What clauses do because of the action and because of its outcome is in the one decision on both.
+#[test]
+fn an_action_with_its_outcome_is_decided_as_a_whole() {
+    let spec = "event { tool: string @outcome ok: bool? }\n\
+        enforce when tool == \"backup\" => warn \"a backup\"\n\
+        enforce when ok == false => invoke page(\"it failed\")\n";
+    let mut monitor = monitor(spec);
+    let decision = act(&mut monitor, r#"{"tool":"backup","ok":false}"#);
+    let told: Vec<_> = decision.clauses.iter().map(|fired| fired.clause).collect();
+    assert_eq!((decision.ruling, &told[..]), (Ruling::Warn, &[0, 1][..]));
+}
+
+/// The key that stands for lost members is one that a tool may use.
+#[test]
+fn no_key_of_a_sound_event_makes_it_a_damaged_one() {
+    let spec = "event { tool: string note: string? args: json? }\n\
+        property p = never (tool == \"mail\" and once note == \"secret\")\n\
+        enforce p { violated => block }\n";
+    let mut monitor = monitor(spec);
+    let read = br#"{"tool":"read","args":{"\u0000":1}}"#;
+    assert!(monitor.observe(read, None).errors.is_empty());
+    assert_eq!(
+        act(&mut monitor, r#"{"tool":"mail"}"#).ruling,
+        Ruling::Allow
+    );
 }
 
 /// An action about which only its missing outcome makes a clause ask is reserved like any other question, and its outcome is judged

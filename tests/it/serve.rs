@@ -27,9 +27,9 @@ enforce when kind == "wire" => ask "sure?"
 const TOKEN: &str = "a-token-of-enough-letters";
 const APPROVER: &str = "the-token-of-those-who-approve";
 
-struct Daemon {
-    child: Child,
-    at: String,
+pub(crate) struct Daemon {
+    pub(crate) child: Child,
+    pub(crate) at: String,
     /// The first line of its error output.
     said: String,
     folder: tempfile::TempDir,
@@ -54,7 +54,7 @@ fn daemon(args: &[&str]) -> Daemon {
     daemon_of(SPEC, args)
 }
 
-fn daemon_of(text: &str, args: &[&str]) -> Daemon {
+pub(crate) fn daemon_of(text: &str, args: &[&str]) -> Daemon {
     let (folder, spec) = spec();
     std::fs::write(&spec, text).unwrap();
     let no_token = (!args.contains(&"--token-file")).then_some("--no-token");
@@ -98,7 +98,7 @@ fn daemon_of(text: &str, args: &[&str]) -> Daemon {
 }
 
 /// Status and body of an answer.
-fn ask(
+pub(crate) fn ask(
     mut stream: impl Read + Write,
     method: &str,
     path: &str,
@@ -841,7 +841,7 @@ fn others_are_not_listened_to_without_a_token() {
 }
 
 /// What comes back when these bytes are sent; empty where the connection is closed without a word.
-fn raw(at: &str, bytes: &[u8]) -> String {
+pub(crate) fn raw(at: &str, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(at).unwrap();
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(std::net::Shutdown::Write);

@@ -36,6 +36,9 @@ pub struct Memory {
     /// The tools of the latest calls that had an outcome; of those that may go on in the background, more.
     #[serde(default)]
     tools: Vec<PastTool>,
+    /// Whether a call ran that no hook judged: some tools have a hook for their outcomes alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_unjudged: bool,
     /// The texts that may come back as prompts.
     #[serde(default)]
     pub(super) given: GivenTexts,
@@ -126,7 +129,10 @@ impl Memory {
             return match (of(&self.denied), of(&self.ended)) {
                 (owner @ Some(_), _) => (Known::Denied, owner),
                 (None, owner @ Some(_)) => (Known::Judged, owner),
-                (None, None) => (Known::Not, None),
+                (None, None) => {
+                    self.has_unjudged = true;
+                    (Known::Not, None)
+                }
             };
         };
         let call = self.calls.remove(place);
@@ -166,6 +172,11 @@ impl Memory {
         let mut tools = self.tools.iter();
         let past = tools.find(|past| past.key == key)?;
         Some(&past.tool)
+    }
+
+    /// Whether an outcome may arrive of which nothing is known.
+    fn awaits_outcome(&self) -> bool {
+        self.has_unjudged || !self.calls.is_empty() || self.tools.iter().any(|past| past.goes_on)
     }
 
     /// Returns the number of calls and texts remembered.
@@ -239,7 +250,7 @@ impl Sessions {
     pub fn has_lost(&self, id: &str) -> bool {
         let session = self.sessions.get(&key_of(id));
         session.is_some_and(|session| {
-            session.latest <= self.lost_at && !session.memory.calls.is_empty()
+            session.latest <= self.lost_at && session.memory.awaits_outcome()
         })
     }
 

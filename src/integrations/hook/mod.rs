@@ -21,6 +21,7 @@
 //! Source: the types of the Claude Agent SDK for Python. A permission decision must be inside `hookSpecificOutput`.
 
 mod authors;
+mod deadlines;
 mod events;
 mod memory;
 mod names;

@@ -31,6 +31,10 @@ pub struct Intake {
     string: Option<InString>,
     /// The objects whose members are tracked: the outermost one and one in it.
     levels: [Followed; 2],
+    /// Whether the value that is being read of the outermost object is the event of an envelope.
+    is_event: bool,
+    /// The end of the last replaced part of the string that is being read: one escape stands for all that is damaged in a row.
+    damaged_to: Option<usize>,
     /// The level whose current value is being skipped.
     skips: Option<usize>,
     /// Whether the further members of the event of an envelope are left out, because its keys exceed the limit.
@@ -70,6 +74,8 @@ impl Intake {
             depth: 0,
             string: None,
             levels: [Followed::default(); 2],
+            is_event: false,
+            damaged_to: None,
             skips: None,
             drops: false,
             room_behind_event: 256,
@@ -85,7 +91,7 @@ impl Intake {
                 continue;
             }
             let [outer, inner] = self.levels;
-            let of_outer = || outer.value.filter(|_| !self.is_event());
+            let of_outer = || outer.value.filter(|_| !self.is_event);
             let is_long = |start: &usize| self.out.len() - start > SHORT;
             if self.out.len() <= self.limit {
                 match (inner.value.filter(is_long), of_outer().filter(is_long)) {
@@ -96,7 +102,7 @@ impl Intake {
             } else {
                 match (inner.value, outer.value) {
                     (Some(start), _) => self.give_up(1, start),
-                    (None, Some(_)) if inner.is_open && self.is_event() => {
+                    (None, Some(_)) if inner.is_open && self.is_event => {
                         self.out.truncate(inner.end);
                         (self.skips, self.drops, self.changed) = (Some(1), true, true);
                     }
@@ -125,7 +131,7 @@ impl Intake {
         if self.depth > 0 {
             if self.skips.is_none() {
                 let [outer, inner] = self.levels;
-                match (inner.is_open && self.is_event(), inner.value, outer.value) {
+                match (inner.is_open && self.is_event, inner.value, outer.value) {
                     (true, Some(start), _) => self.give_up(1, start),
                     (true, None, _) => self.out.truncate(inner.end),
                     (false, _, Some(start)) => self.give_up(0, start),
@@ -135,7 +141,7 @@ impl Intake {
             if self.out.is_empty() {
                 self.out.push(b'{');
             }
-            if self.levels[1].is_open && self.is_event() && self.skips != Some(0) {
+            if self.levels[1].is_open && self.is_event && self.skips != Some(0) {
                 self.close_cut();
             }
             self.close_cut();
@@ -158,11 +164,9 @@ impl Intake {
         self.out.extend_from_slice(lost.as_bytes());
     }
 
-    /// Returns whether the value that is being read is the event of an envelope.
-    fn is_event(&self) -> bool {
-        let before = self.levels[0].value.and_then(|start| self.out.get(..start));
-        let before = before.and_then(|before| before.strip_suffix(b":"));
-        let before = before.and_then(|before| before.trim_ascii_end().strip_suffix(b"\"event\""));
+    /// Returns whether the output ends with the key of the event of an envelope. Linear in the blanks at the end.
+    fn ends_with_event_key(&self) -> bool {
+        let before = self.out.trim_ascii_end().strip_suffix(b"\"event\"");
         before.is_some_and(|before| matches!(before.trim_ascii_end().last(), Some(b'{' | b',')))
     }
 
@@ -173,10 +177,13 @@ impl Intake {
             Err(error) => error.into_bytes(),
         };
         let mut text = String::with_capacity(bytes.len());
+        let mut is_damaged = false;
         for chunk in bytes.utf8_chunks() {
             text.push_str(chunk.valid());
-            if !chunk.invalid().is_empty() {
+            is_damaged &= chunk.valid().is_empty();
+            if !chunk.invalid().is_empty() && !is_damaged {
                 text.push_str("\\ud800");
+                is_damaged = true;
             }
         }
         (text, true)
@@ -200,7 +207,10 @@ impl Intake {
     fn damaged(&mut self, from: usize) {
         if self.skips.is_none() {
             self.out.truncate(from);
-            self.out.extend_from_slice(b"\\ud800");
+            if self.damaged_to != Some(from) {
+                self.out.extend_from_slice(b"\\ud800");
+                self.damaged_to = Some(self.out.len());
+            }
         }
         self.changed = true;
     }
@@ -253,7 +263,10 @@ impl Intake {
 
     fn outside(&mut self, byte: u8) {
         match byte {
-            b'"' => self.string = Some(InString::Plain),
+            b'"' => {
+                self.string = Some(InString::Plain);
+                self.damaged_to = None;
+            }
             b'{' | b'[' => {
                 self.depth += 1;
                 self.put(byte);
@@ -271,7 +284,7 @@ impl Intake {
                     self.drops = false;
                     self.put_lost();
                 }
-                if self.depth == 2 && self.is_event() {
+                if self.depth == 2 && self.is_event {
                     // The number of a proposal still fits behind the event.
                     self.limit += std::mem::take(&mut self.room_behind_event);
                 }
@@ -284,6 +297,9 @@ impl Intake {
             b',' if self.drops && self.depth == 2 => {}
             b',' => self.ended(),
             b':' => {
+                if self.depth == 1 {
+                    self.is_event = self.skips.is_none() && self.ends_with_event_key();
+                }
                 self.put(byte);
                 let here = self.out.len();
                 if let Some(level) = self.level().filter(|level| level.is_open) {
@@ -307,6 +323,7 @@ impl Intake {
             self.skips = None;
         }
         let here = self.out.len();
+        self.is_event &= self.depth > 1;
         if let Some(level) = self.level() {
             level.value = None;
             level.end = here;
@@ -444,7 +461,8 @@ fn split(text: &str) -> Option<Split<'_>> {
 
 /// Whether an event has a member that stands for lost ones.
 pub(super) fn is_cut(event: &[u8]) -> bool {
-    memchr::memmem::find(event, b"\"\\u0000\":").is_some()
+    let lost = [b"\"\\u0000\":", UNREAD.as_bytes(), b"}"].concat();
+    memchr::memmem::find(event, &lost).is_some()
 }
 
 /// Whether a character is white space of JSON.

@@ -269,6 +269,22 @@ impl Decision {
         }
     }
 
+    /// Adds the clauses of a decision about the same action that this one does not have.
+    pub(super) fn add_clauses(&mut self, other: Decision) {
+        let is_new = |fired: &Fired| {
+            let same = |known: &Fired| (known.clause, known.arm) == (fired.clause, fired.arm);
+            !self.clauses.iter().any(same)
+        };
+        let new: Vec<Fired> = other.clauses.into_iter().filter(is_new).collect();
+        if !new.is_empty() {
+            self.reserved = self.reserved.max(other.reserved);
+        }
+        let rulings = new.iter().map(|fired| Ruling::of(fired.action));
+        self.ruling = rulings.fold(self.ruling, Ruling::max);
+        self.clauses.extend(new);
+        self.clauses.sort_by_key(|fired| fired.clause);
+    }
+
     /// Leaves out what a person was asked by these clauses, unless something denies.
     pub(super) fn keep_further(&mut self, asked: &[usize]) {
         if self.ruling.denies() || !self.errors.is_empty() {

@@ -48,7 +48,13 @@ impl Monitor {
     fn salvaged_line(&mut self, line: &[u8], why: String, now: Option<Instant>) -> Decision {
         let reported = damaged::pieces(line).and_then(|pieces| self.reported(line, pieces));
         let salvaged = reported.and_then(|(request, event)| {
-            let event = self.salvaged(&event, &why)?;
+            let event = self.salvaged(&event, &why).or_else(|| {
+                let Request::Commit(number) = request else {
+                    return None;
+                };
+                let proposal = self.proposals.get(&number)?;
+                Some(self.event_of(proposal, Some(why.clone())))
+            })?;
             Some((request, event))
         });
         match salvaged {
@@ -94,7 +100,7 @@ impl Monitor {
     }
 
     /// Returns the event in a damaged object that ends. Its members that are no JSON, and what fields read from others than its
-    /// members, are unknown: any of these may be in the damaged part.
+    /// members, are unknown: any of these may be in the damaged part. `None` if so may be the name of its trace.
     fn salvaged(&mut self, bytes: &[u8], why: &str) -> Option<Event> {
         let mut members = damaged::pieces(bytes)?.members;
         let depth = self.options.input.depth().saturating_sub(1);
@@ -114,16 +120,22 @@ impl Monitor {
         let Ok(Unit::Event(mut event)) = self.read(text.as_bytes()) else {
             return None;
         };
+        // The name of its trace may be in the damaged part, too, unless no event has named one.
+        let is_unnamed = |name: &SmolStr| name.is_empty();
+        if event.trace.is_none() && (self.traces.is_empty() || !self.traces.keys().all(is_unnamed))
+        {
+            return None;
+        }
         event.problems.push(self.problem(why.to_owned()));
         Some(event)
     }
 
     /// Reads an event that happened. Unreadable parts are unknown.
     pub(super) fn read_outcome(&mut self, bytes: &[u8]) -> Result<Unit, String> {
-        if damaged::is_cut(bytes)
-            && let Some(event) = self.salvaged(bytes, "the event was cut off")
-        {
-            return Ok(Unit::Event(event));
+        if damaged::is_cut(bytes) {
+            let event = self.salvaged(bytes, "the event was cut off");
+            let lost = "the event was cut off, and the name of its trace may be in what is missing";
+            return event.map(Unit::Event).ok_or_else(|| lost.to_owned());
         }
         let why = match self.read(bytes) {
             Ok(unit) => return Ok(unit),

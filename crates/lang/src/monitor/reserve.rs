@@ -187,16 +187,27 @@ impl Monitor {
                 return stricter;
             }
         }
-        let done = self.event(event, now, Some((number, &proposal)));
-        if done.ruling > proposed.ruling {
-            return done;
+        if self.has_outcome(&event) {
+            // It is known whether the outcome violates.
+            proposed.clauses.retain(|fired| fired.arm.is_some());
         }
-        Decision {
-            verdicts: done.verdicts,
-            risk: done.risk,
-            state: done.state,
-            ..proposed
-        }
+        // Nobody has seen what the proposal decided, so every clause acts again.
+        let proposal = Proposal {
+            acted: Vec::new(),
+            ..proposal
+        };
+        let mut done = self.event(event, now, Some((number, &proposal)));
+        done.add_clauses(proposed);
+        done
+    }
+
+    /// Whether an event gives all fields marked `@outcome`. One that it lacks is null.
+    fn has_outcome(&self, event: &Event) -> bool {
+        let mut cells = event.steps.iter().flat_map(|step| {
+            let cells = &step.cells;
+            self.awaited.iter().filter_map(|field| cells.get(*field))
+        });
+        cells.all(|cell| matches!(cell, Cell::Known(value) if *value != Value::Null))
     }
 
     /// Records that a proposed action has happened. The event is judged again, because its outcome is now known and other
@@ -223,10 +234,14 @@ impl Monitor {
     pub(super) fn committed(
         &mut self,
         proposal: u64,
-        event: Event,
+        mut event: Event,
         now: Option<Instant>,
     ) -> Decision {
         self.expire(now);
+        if event.trace.is_none() {
+            let known = self.proposals.get(&proposal);
+            event.trace = known.map(|known| known.trace.clone());
+        }
         let asked = |proposal: &Proposal| proposal.asked.is_some();
         // Whichever proposal its sender names: one of another action, one that has expired, or none.
         if self.is_bound()

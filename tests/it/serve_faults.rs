@@ -1,0 +1,357 @@
+//! `guard serve` when it is busy, flooded or ended: no outcome is forgotten, and no client keeps others away.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::serve::{Daemon, ask, daemon_of, raw};
+
+/// Mails after a secret are denied; the work for a slow event is quadratic in its list.
+const SPEC: &str = r#"
+event {
+  kind: string
+  tool: string? = unknown
+  text: string? = unknown
+  list: json = null
+}
+property no_leak = never (kind == "call" and tool == "mail" and once (kind == "result" and text contains "SECRET"))
+enforce no_leak { violated => block "no mail after a secret" }
+property heavy = always (kind == "slow" -> all a in list: (count b in list: b == a) > 0)
+enforce heavy { violated => warn }
+"#;
+
+const MAIL: &str = r#"{"phase":"act","event":{"trace":"t","kind":"call","tool":"mail"}}"#;
+
+fn decide(at: &str, headers: &str, body: &str) -> (u16, String) {
+    let stream = TcpStream::connect(at).unwrap();
+    ask(stream, "POST", "/v1/decide", headers, body)
+}
+
+/// A server in a folder, with a journal and a log, begun by a shell after `before`.
+struct Kept {
+    child: Child,
+    at: String,
+}
+
+impl Kept {
+    fn start(folder: &Path, before: &str, args: &[&str]) -> Kept {
+        let script = format!("{before} exec \"$0\" \"$@\"");
+        let mut child = Command::new("sh")
+            .args([
+                "-c",
+                &script,
+                env!("CARGO_BIN_EXE_guard"),
+                "serve",
+                "t.guard",
+            ])
+            .args(["--listen", "127.0.0.1:0", "--no-token"])
+            .args(["--journal", "j", "--log", "l"])
+            .args(args)
+            .current_dir(folder)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut from = BufReader::new(child.stderr.take().unwrap());
+        while !said.contains("listening") {
+            said.clear();
+            assert!(from.read_line(&mut said).unwrap() > 0, "the server ended");
+        }
+        // Whatever it says later is read, so that it can say it.
+        std::thread::spawn(move || std::io::copy(&mut from, &mut std::io::sink()));
+        let at = said.trim().rsplit('/').next().unwrap().to_owned();
+        Kept { child, at }
+    }
+
+    fn hook(&self, session: &str, name: &str, tool: &str, more: &str) -> String {
+        let body = format!(
+            r#"{{"session_id":"{session}","hook_event_name":"{name}","tool_use_id":"{tool}1","tool_name":"{tool}","tool_input":{{}}{more}}}"#
+        );
+        let stream = TcpStream::connect(&self.at).unwrap();
+        let (status, answer) = ask(stream, "POST", "/v1/hook", "", &body);
+        assert_eq!(status, 200, "{answer}");
+        answer
+    }
+
+    fn end(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Keeps the monitor of a server busy for seconds, whatever the machine: an element of the list is compared with all 10,000.
+fn occupy(at: &str) {
+    let items: Vec<String> = (0..10_000).map(|i| i.to_string()).collect();
+    let items = items.join(",");
+    let line = format!(r#"{{"trace":"x","kind":"slow","list":[{items}]}}"#);
+    let mut stream = TcpStream::connect(at).unwrap();
+    let head = "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length";
+    let request = format!("{head}: {}\r\n\r\n{line}", line.len());
+    stream.write_all(request.as_bytes()).unwrap();
+    std::thread::spawn(move || stream.read(&mut [0; 1]));
+    std::thread::sleep(Duration::from_millis(300));
+}
+
+const BUSY: [&str; 4] = ["--patience", "1", "--max-step-work", "1000000000"];
+
+/// Asks until the monitor is no longer busy.
+fn decided(at: &str, line: &str) -> String {
+    loop {
+        match decide(at, "", line) {
+            (503, _) => {}
+            (_, answer) => return answer,
+        }
+    }
+}
+
+#[test]
+fn lines_behind_one_that_was_not_judged_in_time_are_recorded() {
+    let daemon = daemon_of(SPEC, &[&["--listen", "127.0.0.1:0"][..], &BUSY].concat());
+    occupy(&daemon.at);
+    let body = [
+        r#"{"phase":"act","event":{"trace":"t","kind":"call","tool":"look"}}"#,
+        r#"{"trace":"t","kind":"result","text":"fine"}"#,
+        r#"{"trace":"t","kind":"result","text":"SECRET"}"#,
+    ]
+    .join("\n");
+    let (status, answer) = decide(&daemon.at, "", &body);
+    assert_eq!(status, 503, "the monitor is not busy: {answer}");
+    assert!(
+        answer.contains("what happened will be recorded"),
+        "{answer}"
+    );
+    let answer = decided(&daemon.at, MAIL);
+    assert!(
+        answer.contains(r#""step":2,"decision":"block""#),
+        "{answer}"
+    );
+}
+
+const SECRET: &str = r#","tool_response":"a SECRET""#;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = SPEC.replace("event {", "event {\n  args: json? = null");
+    std::fs::write(folder.path().join("t.guard"), spec).unwrap();
+    folder
+}
+
+/// The client of an outcome was answered that it will be recorded, and the process ends before that.
+#[test]
+fn an_outcome_that_waits_for_its_turn_outlives_the_process() {
+    for signal in ["KILL", "TERM"] {
+        let folder = folder();
+        let server = Kept::start(folder.path(), "", &BUSY);
+        assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+        occupy(&server.at);
+        let answer = server.hook("s", "PostToolUse", "look", SECRET);
+        assert!(answer.contains("will be recorded"), "{answer}");
+        let mut child = Command::new("kill")
+            .args([format!("-{signal}"), server.child.id().to_string()])
+            .spawn()
+            .unwrap();
+        assert!(child.wait().unwrap().success());
+        let mut server = server;
+        server.child.wait().unwrap();
+        let server = Kept::start(folder.path(), "", &[]);
+        let answer = server.hook("s", "PreToolUse", "mail", "");
+        assert!(answer.contains("no mail after a secret"), "{answer}");
+    }
+}
+
+/// The outcome that itself finds the disk full is marked, as later ones are.
+#[test]
+fn an_outcome_that_cannot_be_kept_is_not_forgotten() {
+    let folder = folder();
+    let server = Kept::start(folder.path(), "trap '' XFSZ; ulimit -f 64;", &[]);
+    let text = format!(r#","tool_response":"a SECRET {}""#, "x".repeat(3000));
+    let lost = (0..100).map(|i| format!("s{i}")).find(|session| {
+        let judged = server.hook(session, "PreToolUse", "look", "");
+        assert_eq!(judged, "{}", "the disk is full before an outcome");
+        let answer = server.hook(session, "PostToolUse", "look", &text);
+        answer.contains("not checked")
+    });
+    let lost = lost.expect("the disk is not full");
+    server.end();
+    let server = Kept::start(folder.path(), "", &[]);
+    let answer = server.hook(&lost, "PreToolUse", "mail", "");
+    assert!(answer.contains("no mail after a secret"), "{answer}");
+}
+
+/// Without a token one may only ask whether the server lives.
+#[test]
+fn clients_that_take_no_answer_keep_no_place() {
+    let arguments = ["--listen", "127.0.0.1:0", "--max-clients", "4"];
+    let daemon = daemon_of(
+        SPEC,
+        &[&arguments[..], &["--token-file", "DIR/token"]].concat(),
+    );
+    let asks = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(10_000);
+    let flood: Vec<_> = (0..8)
+        .map(|_| {
+            let (at, asks) = (daemon.at.clone(), asks.clone());
+            std::thread::spawn(move || {
+                for _ in 0..2 {
+                    let mut stream = TcpStream::connect(&at).unwrap();
+                    let _ = stream.set_write_timeout(Some(Duration::from_secs(1)));
+                    while stream.write_all(asks.as_bytes()).is_ok() {}
+                }
+            })
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(500));
+    for _ in 0..4 {
+        let token = "Authorization: bearer a-token-of-enough-letters\r\n";
+        let (status, answer) = decide(&daemon.at, token, r#"{"trace":"t","kind":"result"}"#);
+        assert_eq!(status, 200, "{answer}");
+    }
+    flood.into_iter().for_each(|thread| thread.join().unwrap());
+    let chunks = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let answer = raw(&daemon.at, chunks.as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+}
+
+/// Connections that wait are not accepted before there are files for them.
+#[test]
+fn more_connections_than_files_are_answered() {
+    let folder = folder();
+    // The hard limit, which no process raises.
+    let server = Kept::start(folder.path(), "ulimit -n 128;", &[]);
+    assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+    let idle: Vec<_> = (0..300)
+        .filter_map(|_| {
+            let mut stream = TcpStream::connect(&server.at).ok()?;
+            stream.write_all(b"POST /v1/hook HTTP/1.1\r\nHost: ").ok()?;
+            Some(stream)
+        })
+        .collect();
+    assert!(idle.len() > 128);
+    server.hook("s", "PostToolUse", "look", SECRET);
+    drop(idle);
+    let answer = server.hook("s", "PreToolUse", "mail", "");
+    assert!(answer.contains("no mail after a secret"), "{answer}");
+}
+
+const DEADLINE: &str = r#"
+event {
+  tool: string? = null
+  at: time? = null
+  who: string? from "/args/who" = null
+}
+property answered = forall w: always (tool == "ask" and who == w -> F[0,1s] tool == "answer")
+enforce answered { violated => reflect "no answer for {w}" }
+"#;
+
+/// A decision on a deadline holds values of its trace: whoever acts there reads it, and nobody else.
+#[test]
+fn a_missed_deadline_is_told_to_whoever_acts_in_its_trace() {
+    let more = ["--token-file", "DIR/token", "--token-file", "DIR/approver"];
+    let daemon = daemon_of(
+        DEADLINE,
+        &[&["--listen", "127.0.0.1:0"][..], &more].concat(),
+    );
+    let act = |token: &str, trace: &str, tool: &str| {
+        let token = format!("Authorization: Bearer {token}\r\n");
+        let line = format!(
+            r#"{{"phase":"act","event":{{"trace":"{trace}","kind":"call","tool":"{tool}","args":{{"who":"me-{trace}"}}}}}}"#
+        );
+        decide(&daemon.at, &token, &line).1
+    };
+    let (one, other) = (
+        "a-token-of-enough-letters",
+        "the-token-of-those-who-approve",
+    );
+    act(one, "A", "ask");
+    std::thread::sleep(Duration::from_millis(2200));
+    let of_other = act(other, "B", "look");
+    assert!(!of_other.contains("me-A"), "{of_other}");
+    let own = act(one, "A", "look");
+    assert!(own.contains("no answer for me-A"), "{own}");
+    assert!(!act(one, "A", "look").contains("deadline"));
+}
+
+#[test]
+fn a_hook_is_told_of_a_missed_deadline() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("t.guard"),
+        DEADLINE.replace("/args/who", "/tool"),
+    )
+    .unwrap();
+    let server = Kept::start(folder.path(), "", &[]);
+    assert_eq!(server.hook("s", "PreToolUse", "ask", ""), "{}");
+    std::thread::sleep(Duration::from_millis(2200));
+    assert_eq!(server.hook("other", "PreToolUse", "look", ""), "{}");
+    let answer = server.hook("s", "PreToolUse", "look", "");
+    assert!(
+        answer.contains(r#""additionalContext":"no answer for ask""#),
+        "{answer}"
+    );
+    assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+}
+
+/// Sends a body of which the end does not arrive.
+fn send_cut(daemon: &Daemon, body: &str) -> String {
+    let mut stream = TcpStream::connect(&daemon.at).unwrap();
+    let head = format!(
+        "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n",
+        body.len() + 100
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer
+}
+
+/// An outcome is recorded in its own trace or in none, and its sender is told.
+#[test]
+fn an_outcome_whose_trace_is_lost_is_refused() {
+    let daemon = daemon_of(SPEC, &["--listen", "127.0.0.1:0"]);
+    decide(&daemon.at, "", r#"{"trace":"t","kind":"message"}"#);
+    let answer = send_cut(
+        &daemon,
+        r#"{"phase":"after","event":{"kind":"result","text":"SECRET""#,
+    );
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(answer.contains("could not be recorded"), "{answer}");
+    let unnamed = MAIL.replace(r#""trace":"t","#, "");
+    let (_, answer) = decide(&daemon.at, "", &unnamed);
+    assert!(
+        answer.contains(r#""step":0,"decision":"allow""#),
+        "{answer}"
+    );
+    // Where no event names a trace there is only one.
+    let daemon = daemon_of(SPEC, &["--listen", "127.0.0.1:0"]);
+    decide(&daemon.at, "", r#"{"kind":"message"}"#);
+    send_cut(
+        &daemon,
+        r#"{"phase":"after","event":{"kind":"result","text":"SECRET""#,
+    );
+    let (_, answer) = decide(&daemon.at, "", &unnamed);
+    assert!(answer.contains("no mail after a secret"), "{answer}");
+}
+
+/// The work for a body that is too long is linear in it.
+#[test]
+fn blanks_behind_a_key_cost_no_more_than_others() {
+    let daemon = daemon_of(SPEC, &["--listen", "127.0.0.1:0"]);
+    let members = r#""k":1,"#.repeat(2000);
+    let body = format!(
+        r#"{{"phase":"after","event"{}:{{{members}"trace":"t","kind":"result","text":"{}"}}}}"#,
+        " ".repeat(700_000),
+        "SECRET".repeat(100_000),
+    );
+    let (status, answer) = decide(&daemon.at, "", &body);
+    assert!([400, 413].contains(&status), "{status} {answer}");
+}
