@@ -36,6 +36,7 @@ mod eliminate;
 mod factors;
 mod iterate;
 mod krylov;
+mod line;
 mod order;
 mod predict;
 mod prove;
@@ -323,7 +324,8 @@ fn solve_block<V: Scalar>(
         accuracy.max_updates
     };
     let directly = V::EXACT || block.len() <= SMALL;
-    let order = directly.then(|| order::order(block, max_work)).flatten();
+    let line = line::order(block).filter(|order| order.work <= max_work);
+    let order = line.or_else(|| directly.then(|| order::order(block, max_work)).flatten());
     let factorisation = match order {
         Some(order) => eliminate::factor(block, &order),
         None => match iterate::iterate(block, accuracy) {

@@ -272,6 +272,47 @@ fn birth_and_death() {
     }
 }
 
+/// Lines and rings of any size, numbered in any order, some of them with transitions in one direction only: the exact values fulfil
+/// the equations, and those of doubles are around them.
+#[test]
+fn lines_and_rings() {
+    let mut source = Random(6);
+    for round in 0..120 {
+        let n = 2 + round % 15;
+        let is_ring = n > 2 && source.below(2) == 0;
+        let mut names: Vec<u32> = (0..n as u32).collect();
+        for at in (1..n).rev() {
+            names.swap(at, source.below(at as u64 + 1) as usize);
+        }
+        let one_way = is_ring && source.below(3) == 0;
+        let mut rows: Rows = vec![vec![]; n + 2];
+        for at in 0..n {
+            let row = &mut rows[names[at] as usize];
+            let mut step = |to: u32, weight| row.push((to, fraction(1 + weight, 40)));
+            if at + 1 < n || is_ring {
+                step(names[(at + 1) % n], source.below(12));
+            }
+            if !one_way && (at > 0 || is_ring) {
+                step(names[(at + n - 1) % n], source.below(12));
+            }
+            if at == 0 || source.below(3) == 0 {
+                step(n as u32 + source.below(2) as u32, source.below(3));
+            }
+        }
+        assert!(check(&rows, 2) <= 1e-6);
+        let rewards: Vec<BigRational> = (0..n as u64).map(|at| fraction(at, 7)).collect();
+        let accuracy = Accuracy::default();
+        let (x, _) = solved::<BigRational>(&rows, 2, Some(&rewards), &accuracy);
+        for ((row, reward), value) in rows.iter().zip(&rewards).zip(&x) {
+            let leaving: BigRational = row.iter().map(|(_, weight)| weight).sum();
+            let onward = row
+                .iter()
+                .filter_map(|(to, weight)| Some(x.get(*to as usize)? * weight));
+            assert_eq!(value * leaving, onward.sum::<BigRational>() + reward);
+        }
+    }
+}
+
 /// Returns a walk in two or three dimensions whose last state is the end; with `anew`, it may restart from every state.
 fn walk(size: usize, dimensions: u32, anew: bool) -> Rows {
     let inner = size.pow(dimensions);
