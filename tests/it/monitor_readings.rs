@@ -144,6 +144,39 @@ fn an_action_with_its_outcome_is_decided_as_a_whole() {
     assert_eq!((decision.ruling, &told[..]), (Ruling::Warn, &[0, 1][..]));
 }
 
+/// Whatever a tool writes around what cannot be read, the text is unknown.
+#[test]
+fn no_escape_completes_an_unreadable_part() {
+    let spec = "event { tool: string? text: string? = null }\n\
+        property p = never (tool == \"mail\" and once text contains \"secret\")\n\
+        enforce p { violated => block }\n";
+    for damaged in [
+        &b"\x01"[..],
+        b"\xff",
+        br"\x",
+        br"\u12",
+        b"\x01\xff\x01",
+        br"\udc00",
+    ] {
+        for (before, after) in [
+            ("", ""),
+            ("", r"\udc00"),
+            (r"\ud83d", ""),
+            (r"\ud83d", r"\udc00"),
+        ] {
+            let text = [b"sec", before.as_bytes(), damaged, after.as_bytes(), b"ret"].concat();
+            let mut monitor = monitor(spec);
+            monitor.observe(
+                &[br#"{"trace":"t","text":""#, &text[..], br#""}"#].concat(),
+                None,
+            );
+            let mailed = act(&mut monitor, r#"{"trace":"t","tool":"mail"}"#);
+            let is_pair = (before, damaged, after) == (r"\ud83d", &br"\udc00"[..], "");
+            assert_eq!(mailed.ruling.denies(), !is_pair, "{}", text.escape_ascii());
+        }
+    }
+}
+
 /// The key that stands for lost members is one that a tool may use.
 #[test]
 fn no_key_of_a_sound_event_makes_it_a_damaged_one() {

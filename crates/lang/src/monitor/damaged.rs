@@ -5,7 +5,7 @@
 use std::fmt::Display;
 
 use super::encoded::{self, Unescaped};
-use super::lenient::{DEEPEST, MOST_MEMBERS, Outline, UNREAD};
+use super::lenient::{DEEPEST, FURTHER_PART, MOST_MEMBERS, Outline, UNREAD, UNREAD_PART};
 use crate::input::scan::Scanner;
 
 /// The key of a member that stands for those that a damaged event may have had.
@@ -177,14 +177,20 @@ impl Intake {
             Err(error) => error.into_bytes(),
         };
         let mut text = String::with_capacity(bytes.len());
+        // Whether the string that the chunk belongs to is unknown already; a quote may begin another one.
         let mut is_damaged = false;
         for chunk in bytes.utf8_chunks() {
             text.push_str(chunk.valid());
-            is_damaged &= chunk.valid().is_empty();
-            if !chunk.invalid().is_empty() && !is_damaged {
-                text.push_str("\\ud800");
-                is_damaged = true;
+            is_damaged &= !chunk.valid().contains('"');
+            if chunk.invalid().is_empty() {
+                continue;
             }
+            if !is_damaged {
+                text.push_str(UNREAD_PART);
+            } else if !chunk.valid().is_empty() {
+                text.push_str(FURTHER_PART);
+            }
+            is_damaged = true;
         }
         (text, true)
     }
@@ -208,7 +214,9 @@ impl Intake {
         if self.skips.is_none() {
             self.out.truncate(from);
             if self.damaged_to != Some(from) {
-                self.out.extend_from_slice(b"\\ud800");
+                let is_first = self.damaged_to.is_none();
+                let part = if is_first { UNREAD_PART } else { FURTHER_PART };
+                self.out.extend_from_slice(part.as_bytes());
                 self.damaged_to = Some(self.out.len());
             }
         }
@@ -497,10 +505,22 @@ mod tests {
     #[test]
     fn what_is_damaged_or_cut_off_leaves_the_rest() {
         let cases: [(&[u8], &str); 18] = [
-            (b"{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
-            (b"{\"a\":\"\\\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
-            (b"{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
-            (b"{\"a\":\"\\u12\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (
+                b"{\"a\":\"\xff\",\"b\":1}",
+                "{\"a\":\"\\ud800\\ud800\",\"b\":1}",
+            ),
+            (
+                b"{\"a\":\"\\\xff\",\"b\":1}",
+                "{\"a\":\"\\ud800\\ud800\",\"b\":1}",
+            ),
+            (
+                b"{\"a\":\"\n\",\"b\":1}",
+                "{\"a\":\"\\ud800\\ud800\",\"b\":1}",
+            ),
+            (
+                b"{\"a\":\"\\u12\",\"b\":1}",
+                "{\"a\":\"\\ud800\\ud800\",\"b\":1}",
+            ),
             (
                 b"{\"a\":1,\"b\":[1,2",
                 r#"{"a":1,"b":"\ud800","\u0000":"\ud800"}"#,

@@ -20,6 +20,13 @@ use crate::value::Number;
 /// The JSON of an unknown value: every reader of events treats it as unknown.
 pub const UNREAD: &str = "\"\\ud800\"";
 
+/// The text that stands for a part of a string that cannot be read, and makes the string unknown: the first of two high halves of
+/// surrogate pairs is a part of none, whatever stands around them.
+pub(super) const UNREAD_PART: &str = "\\ud800\\ud800";
+
+/// The text that stands for a further such part of the same string.
+pub(super) const FURTHER_PART: &str = "\u{fffd}";
+
 /// The greatest nesting depth that an outline skips over; it does so without recursion.
 pub(super) const DEEPEST: usize = usize::MAX;
 

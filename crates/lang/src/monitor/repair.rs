@@ -2,12 +2,9 @@
 //!
 //! Others can influence what a tool returns. If an unreadable byte kept a result out of the trace, a tool could hide
 //! the result. Values that are nested too deeply, and numbers that JSON does not have, are replaced by [`UNREAD`], and characters that
-//! cannot be read by the half of a surrogate pair in it, which makes their text unknown.
+//! cannot be read by halves of surrogate pairs, which make their text unknown.
 
-use super::lenient::UNREAD;
-
-/// Half a surrogate pair, as it stands in a string.
-const HALF: &str = "\\ud800";
+use super::lenient::{FURTHER_PART, UNREAD, UNREAD_PART};
 
 /// The character that stands for bytes that are not UTF-8 while a text is repaired: like all control characters, it cannot stand in a string.
 const INVALID: char = '\0';
@@ -76,16 +73,17 @@ fn string(chars: &mut std::str::Chars<'_>, out: &mut String) -> bool {
     out.push('"');
     let mut changed = false;
     let mut escaped = false;
-    // One half stands for all characters in a row: 50 MB of them took 600 MB.
-    let mut halved_to = usize::MAX;
+    // All characters in a row are replaced together: 50 MB of them took 600 MB.
+    let mut replaced_to = None;
     for c in chars.by_ref() {
         if c < ' ' {
             changed = true;
             // The backslash of an escape that is none would take away the meaning of what follows.
             out.truncate(out.len() - usize::from(std::mem::take(&mut escaped)));
-            if out.len() != halved_to {
-                out.push_str(HALF);
-                halved_to = out.len();
+            if replaced_to != Some(out.len()) {
+                let is_first = replaced_to.is_none();
+                out.push_str(if is_first { UNREAD_PART } else { FURTHER_PART });
+                replaced_to = Some(out.len());
             }
             continue;
         }
@@ -112,16 +110,16 @@ mod tests {
     #[test]
     fn each_unreadable_part_is_unknown() {
         for (text, expected) in [
-            (&b"{\"a\":\"x\xffy\"}"[..], r#"{"a":"x\ud800y"}"#),
-            (b"{\"a\":\"x\ty\"}", r#"{"a":"x\ud800y"}"#),
-            (b"{\"a\":\"\\\xff\"}", r#"{"a":"\ud800"}"#),
-            (b"{\"a\":\"\\\\\x01\"}", r#"{"a":"\\\ud800"}"#),
+            (&b"{\"a\":\"x\xffy\"}"[..], r#"{"a":"x\ud800\ud800y"}"#),
+            (b"{\"a\":\"x\ty\"}", r#"{"a":"x\ud800\ud800y"}"#),
+            (b"{\"a\":\"\\\xff\"}", r#"{"a":"\ud800\ud800"}"#),
+            (b"{\"a\":\"\\\\\x01\"}", r#"{"a":"\\\ud800\ud800"}"#),
             (b"{\"a\":[[[\"]\",1],2],3]}", r#"{"a":[["\ud800",2],3]}"#),
             (b"{\"a\":[NaN,-Infinity]}", r#"{"a":["\ud800","\ud800"]}"#),
             (b"\xef\xbb\xbf{\"a\":1}", r#"{"a":1}"#),
             (
                 b"{\"a\":\"\\\"[[[[\x01\",\"b\":1}",
-                r#"{"a":"\"[[[[\ud800","b":1}"#,
+                r#"{"a":"\"[[[[\ud800\ud800","b":1}"#,
             ),
         ] {
             assert_eq!(one(text).as_deref(), Some(expected));
