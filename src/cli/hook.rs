@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 use super::clock::Witness;
 use super::durable_monitor::{DurableMonitor, QuestionArgs, Setup};
 use super::durable_paths::Files;
-use super::durable_state::Sync;
+use super::durable_state::{ONLY_ME, Sync};
 use super::failure::{Failure, Outcome, code, complain, hear_errors, say};
 use super::hook_calls::{CallList, Kept};
 use super::hook_session::{Mark, Session};
@@ -551,7 +551,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     };
     let checked = before.check(&named, &session.file("journal"));
     checked.map_err(|why| refused(&why))?;
-    let next = before.make_room()?;
+    let next = before.make_room(ONLY_ME)?;
     let mut memory = before.kept.memory.clone();
     let lost = |why: String| {
         let why = format!("an earlier outcome could not be recorded: {why}");

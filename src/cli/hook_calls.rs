@@ -7,6 +7,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::clock::Witness;
 use super::durable_files::{NEXT, Replacement, check_own_file, replace, with_ending};
@@ -139,28 +140,18 @@ impl CallList {
         })
     }
 
-    /// Notes that an outcome was lost; the next list removes the note.
-    pub(super) fn lose(&self) {
-        self.mark().set();
-    }
-
-    /// Returns the mark by which the file says that an outcome was lost.
-    pub(super) fn mark(&self) -> LostMark {
-        LostMark(self.path.clone())
-    }
-
     /// Whether an outcome was lost since the list was written.
     pub(super) fn has_lost(&self) -> bool {
         let about = std::fs::metadata(&self.path);
         about.is_ok_and(|about| about.mode() & LOST != 0)
     }
 
-    /// Makes room for the next list. On a full disk this fails, and not after the journal has the call.
+    /// Makes room for the next list, in a file of this mode. On a full disk this fails, and not after the journal has the call.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn make_room(&self) -> Result<NextList<'_>, String> {
-        let made = Replacement::begin(self.path.clone(), NEXT, ONLY_ME).and_then(|mut next| {
+    pub(super) fn make_room(&self, mode: u32) -> Result<NextList<'_>, String> {
+        let made = Replacement::begin(self.path.clone(), NEXT, mode).and_then(|mut next| {
             next.reserve(self.text.len() + ROOM)?;
             Ok(next)
         });
@@ -171,14 +162,69 @@ impl CallList {
     }
 }
 
-/// The mark at the file of a list that says that an outcome was lost. It takes no room.
-pub(super) struct LostMark(PathBuf);
+/// The outcomes that a server was given and has not recorded. As long as there are any, or one was lost, a mark at the file of the list
+/// says so to a later process. It takes no room.
+#[derive(Default)]
+pub(super) struct Unrecorded {
+    /// The file of the list, if there is a journal.
+    path: Option<PathBuf>,
+    losses: Mutex<Losses>,
+}
 
-impl LostMark {
-    pub(super) fn set(&self) {
-        let mode = Permissions::from_mode(ONLY_ME | LOST);
-        if let Err(error) = std::fs::set_permissions(&self.0, mode) {
-            complain(&format!("an outcome was lost: {}", of(&self.0, &error)));
+#[derive(Default)]
+struct Losses {
+    /// The number of outcomes that wait for their turn.
+    n_waiting: usize,
+    /// Whether one was lost that the list does not tell of.
+    has_lost: bool,
+}
+
+impl Unrecorded {
+    pub(super) fn new(path: Option<PathBuf>) -> Unrecorded {
+        Unrecorded {
+            path,
+            losses: Mutex::default(),
+        }
+    }
+
+    /// Notes an outcome before it waits for its turn.
+    pub(super) fn add(&self) {
+        self.change(|losses| losses.n_waiting += 1);
+    }
+
+    /// Notes that an outcome had its turn.
+    pub(super) fn remove(&self) {
+        self.change(|losses| losses.n_waiting -= 1);
+    }
+
+    /// Notes that an outcome was lost.
+    pub(super) fn lose(&self) {
+        self.change(|losses| losses.has_lost = true);
+    }
+
+    /// Notes that a new list, which was made with the mark, tells of all that was lost.
+    pub(super) fn list(&self) {
+        self.change(|losses| losses.has_lost = false);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Losses)) {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut losses);
+        let Some(path) = &self.path else {
+            return;
+        };
+        let mark = if losses.has_lost || losses.n_waiting > 0 {
+            LOST
+        } else {
+            0
+        };
+        match std::fs::set_permissions(path, Permissions::from_mode(ONLY_ME | mark)) {
+            // No call was judged yet.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if mark > 0 => {
+                complain(&format!("an outcome may be lost: {}", of(path, &error)));
+            }
+            _ => {}
         }
     }
 }

@@ -554,8 +554,15 @@ impl Client {
                 client: self,
                 framing,
                 deadline,
+                is_whole: false,
             });
-            let answer = service.answer_cut(&head, grant, &mut body, refusal);
+            let mut answer = service.answer_cut(&head, grant, &mut body, refusal);
+            if answer.status == 413 && !body.get_ref().is_whole {
+                let why = format!(
+                    "the body is longer than {most} bytes, and its end did not arrive: only what did is recorded"
+                );
+                answer = Response::refusal(400, &why);
+            }
             return Err(ConnectionEnd::Refused(answer));
         }
         if !is_free {
@@ -625,6 +632,8 @@ struct Body<'c> {
     client: &'c mut Client,
     framing: Framing,
     deadline: Instant,
+    /// Whether its end was read.
+    is_whole: bool,
 }
 
 impl Read for Body<'_> {
@@ -636,6 +645,7 @@ impl Read for Body<'_> {
             }
             let mut arrived = Vec::new();
             let complete = self.framing.take(&mut self.client.received, &mut arrived);
+            self.is_whole |= matches!(complete, Ok(true));
             self.taken = io::Cursor::new(arrived);
             if !self.taken.get_ref().is_empty() {
                 continue;

@@ -9,14 +9,14 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
 use super::approvals;
 use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
 use super::failure::{Failure, Outcome};
-use super::hook_calls::{CallList, LostMark};
+use super::hook_calls::{CallList, Unrecorded};
 use super::hosts::Hosts;
 use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::{DAY, LimitArgs};
@@ -29,7 +29,7 @@ use crate::integrations::hook::{self, Call, Scope};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
-use crate::monitor::{EnvelopeFields, Request, Speaker};
+use crate::monitor::{Envelope, EnvelopeFields, Request, Speaker};
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   input lines of `guard monitor`; returns one decision per line
@@ -109,10 +109,7 @@ struct Server {
     /// reach.
     hosts: Option<Hosts>,
     traces: Arc<AtomicUsize>,
-    /// The number of hooks' outcomes whose clients have waited too long, and that are not recorded yet.
-    unrecorded: Arc<AtomicIsize>,
-    /// The mark that says so to a later process, if there is a journal.
-    lost: Option<LostMark>,
+    unrecorded: Arc<Unrecorded>,
     patience: Duration,
     max_body: usize,
     /// The members of an envelope whose names events use themselves.
@@ -203,8 +200,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let (jobs, from) = mpsc::sync_channel(clients);
     let traces = Arc::new(AtomicUsize::new(monitor.monitor.n_traces()));
     let own = monitor.monitor.envelope_fields();
-    let unrecorded = Arc::new(AtomicIsize::new(0));
-    let lost = calls.as_ref().map(CallList::mark);
     let mut sessions = calls
         .as_ref()
         .map(|list| list.kept.sessions.clone())
@@ -212,8 +207,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if sessions.is_empty() && monitor.monitor.n_traces() > 0 {
         sessions.forget();
     }
+    let unrecorded = Arc::new(Unrecorded::new(args.files.calls()));
     if calls.as_ref().is_some_and(CallList::has_lost) {
         sessions.lose();
+        unrecorded.lose();
     }
     let judge = Judging {
         monitor,
@@ -223,7 +220,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         traces: Arc::clone(&traces),
         unrecorded: Arc::clone(&unrecorded),
         own,
-        deadlines: Deadlines::new(tokens.len() <= 1),
+        deadlines: Deadlines::new(tokens.len() + usize::from(approver_token.is_some()) <= 1),
         failed: None,
     };
     std::thread::Builder::new()
@@ -241,7 +238,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             .map(|address| Hosts::new(address, &args.listen, &args.host)),
         traces,
         unrecorded,
-        lost,
         patience,
         max_body: args.max_body,
         own,
@@ -339,6 +335,10 @@ impl Server {
             claimed: Arc::clone(&claimed),
             reply,
         };
+        // The process may end before it is recorded.
+        if job.request.is_outcome() {
+            self.unrecorded.add();
+        }
         self.jobs.send(job).map_err(|_| Unjudged::gone())?;
         Ok((claimed, answer))
     }
@@ -346,21 +346,20 @@ impl Server {
     /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
     /// has waited too long.
     fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Unjudged> {
-        // Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
-        let patience = match request {
-            JobRequest::Close => Duration::MAX,
-            _ => self.patience,
-        };
+        let patience = self.patience_with(&request);
+        self.judged_within(speaker, request, patience)
+    }
+
+    fn judged_within(
+        &self,
+        speaker: Client,
+        request: JobRequest,
+        patience: Duration,
+    ) -> Result<String, Unjudged> {
         let happened = request.states(self.own);
-        let is_hook = matches!(request, JobRequest::Hook(_));
         let (claimed, answer) = self.hand_over(speaker, request)?;
         let answered = match answer.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) if happened => {
-                if !claimed.swap(true, Ordering::AcqRel) && is_hook {
-                    self.unrecorded.fetch_add(1, Ordering::AcqRel);
-                    // The process may end before it is recorded.
-                    self.lost.iter().for_each(LostMark::set);
-                }
                 return Err(Unjudged::new(503, RECORDED_LATER));
             }
             Err(RecvTimeoutError::Timeout) if !claimed.swap(true, Ordering::AcqRel) => {
@@ -373,6 +372,22 @@ impl Server {
             answered => answered.map_err(|_| Unjudged::gone())?,
         };
         answered.map_err(|why| Unjudged::new(500, &why))
+    }
+
+    /// Returns how long a client waits for the answer to a request.
+    fn patience_with(&self, request: &JobRequest) -> Duration {
+        match request {
+            // Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
+            JobRequest::Close => Duration::MAX,
+            // It is not known before whether it will be recorded.
+            JobRequest::Line(body, line)
+                if Envelope::read(body.get(line.clone()).unwrap_or_default(), self.own)
+                    .is_err() =>
+            {
+                Duration::MAX
+            }
+            _ => self.patience,
+        }
     }
 
     /// Judges the next line of a body, and adds the decision to `out`. Behind a line that was not judged in time, nothing is decided, and
@@ -425,24 +440,29 @@ impl Server {
     /// Answers a hook call from the part that arrived. One that was not checked, for whatever reason, is answered with a JSON
     /// denial: Claude Code does not take an HTTP error status for one.
     fn hook(&self, speaker: Client, read: Result<Outline, String>) -> Response {
-        let body = match read.and_then(|outline| Call::of(outline, Scope::default())) {
-            Ok(call) => {
-                let hook = call.hook().to_owned();
-                let judged = self.judged(speaker, JobRequest::Hook(Box::new(call)));
-                judged.unwrap_or_else(|unjudged| hook::denial(&hook, &unjudged.why).to_string())
+        let is_damaged = read.as_ref().map_or(true, Outline::is_changed);
+        let call = match read.and_then(|outline| Call::of(outline, Scope::default())) {
+            Ok(call) => call,
+            Err(reason) => {
+                // What cannot be read may report an outcome; a whole call that is none of those known does not.
+                if is_damaged {
+                    let _ = self.hand_over(speaker, JobRequest::LostHook);
+                }
+                return denial(&reason);
             }
-            Err(reason) => return denial(&reason),
         };
+        let hook = call.hook().to_owned();
+        let judged = self.judged(speaker, JobRequest::Hook(Box::new(call)));
         Response {
             status: 200,
-            body,
+            body: judged.unwrap_or_else(|unjudged| hook::denial(&hook, &unjudged.why).to_string()),
             kind: "application/json",
         }
     }
 
     /// Records the events that happened in a body that is not decided.
     fn record(&self, speaker: Client, mut body: &mut dyn BufRead) -> Result<(), Response> {
-        let mut out = Ok(String::new());
+        let mut out = String::new();
         while let Some(line) = lines::next(&mut body, self.max_body) {
             let line = match line {
                 Line::Whole(line) => line,
@@ -460,15 +480,16 @@ impl Server {
             // What cannot be read is recorded if it reports an event, and never decided.
             let range = 0..line.len();
             let line = JobRequest::Line(Arc::new(line), range);
+            // Whether it is recorded is known only when it was judged.
             if line.states(self.own) {
-                self.next_line(speaker, line, &mut out);
+                out.push_str(&self.judged_within(speaker, line, Duration::MAX)?);
             }
         }
         // A decision names the trace that its event is recorded in.
         let lost = |decision: &str| {
             Outline::read(decision.into()).is_ok_and(|of| of.raw("trace") == Some("null"))
         };
-        match out?.lines().any(lost) {
+        match out.lines().any(lost) {
             true => Err(Response::refusal(
                 400,
                 "the body is too long or incomplete, and an event could not be recorded: its trace could not be read",

@@ -1,16 +1,16 @@
 //! The thread of `guard serve` that judges: it owns the monitor and its files, and takes one job after another.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use super::durable_monitor::DurableMonitor;
-use super::durable_state::Sync;
+use super::durable_state::{ONLY_ME, Sync};
 use super::failure::{code, complain, internal_fault};
-use super::hook_calls::{CallList, Kept};
+use super::hook_calls::{CallList, Kept, LOST, Unrecorded};
 use crate::integrations::Judge as _;
 use crate::integrations::hook::{self, Answer, Call, Sessions};
 use crate::monitor::{Decision, Envelope, EnvelopeFields, Speaker};
@@ -26,7 +26,7 @@ pub(super) struct Job {
     pub(super) speaker: Client,
     pub(super) request: JobRequest,
     /// Set by the judge when it begins, or by the client when it has waited too long; the first one wins. What happened is judged in any
-    /// case: of that, the judge sets it when it is recorded.
+    /// case.
     pub(super) claimed: Arc<AtomicBool>,
     pub(super) reply: SyncSender<Result<String, String>>,
 }
@@ -50,6 +50,15 @@ pub(super) enum JobRequest {
 }
 
 impl JobRequest {
+    /// Whether it is, or may be, an outcome that a hook reports.
+    pub(super) fn is_outcome(&self) -> bool {
+        match self {
+            JobRequest::Hook(call) => call.is_outcome(),
+            JobRequest::LostHook => true,
+            JobRequest::Line(..) | JobRequest::Close => false,
+        }
+    }
+
     /// Whether it says that something happened, which is recorded even if nobody waits for the answer.
     pub(super) fn states(&self, own: EnvelopeFields) -> bool {
         match self {
@@ -71,8 +80,7 @@ pub(super) struct Judging {
     pub(super) calls: Option<CallList>,
     pub(super) sync: Sync,
     pub(super) traces: Arc<AtomicUsize>,
-    /// The number of hooks' outcomes whose clients have waited too long, and that are not recorded yet.
-    pub(super) unrecorded: Arc<AtomicIsize>,
+    pub(super) unrecorded: Arc<Unrecorded>,
     /// The members of an envelope whose names events use themselves.
     pub(super) own: EnvelopeFields,
     pub(super) deadlines: Deadlines,
@@ -86,8 +94,6 @@ pub(super) struct Deadlines {
     pending: VecDeque<Decision>,
     /// Whether all lines are of one client, which hears of all traces but those of hooks at once.
     is_alone: bool,
-    /// The traces of hooks, by a hash of their names.
-    of_hooks: HashSet<blake3::Hash>,
 }
 
 impl Deadlines {
@@ -95,7 +101,6 @@ impl Deadlines {
         Deadlines {
             pending: VecDeque::new(),
             is_alone,
-            of_hooks: HashSet::new(),
         }
     }
 
@@ -107,15 +112,11 @@ impl Deadlines {
     }
 
     /// Takes those for the client of a line about this trace.
-    fn of_line(&mut self, trace: Option<&str>) -> Vec<Decision> {
-        let Deadlines {
-            pending,
-            is_alone,
-            of_hooks,
-        } = self;
+    fn of_line(&mut self, trace: Option<&str>, sessions: &Sessions) -> Vec<Decision> {
+        let Deadlines { pending, is_alone } = self;
         let is_told = |decision: &Decision| {
             let of = decision.trace.as_deref();
-            of == trace || *is_alone && !of_hooks.contains(&hash(of))
+            of == trace || *is_alone && !of.is_some_and(|of| sessions.has_trace(of))
         };
         take_if(pending, is_told)
     }
@@ -128,19 +129,6 @@ impl Deadlines {
         };
         take_if(&mut self.pending, is_told)
     }
-
-    /// Notes that these are traces of hooks. Those of many are forgotten together: a client that is alone is then told more.
-    fn note(&mut self, call: &Call) {
-        if self.of_hooks.len() >= MOST_PENDING {
-            self.of_hooks.clear();
-        }
-        self.of_hooks
-            .extend(call.traces().map(|trace| hash(Some(trace))));
-    }
-}
-
-fn hash(trace: Option<&str>) -> blake3::Hash {
-    blake3::hash(trace.unwrap_or_default().as_bytes())
 }
 
 /// Takes the decisions that fulfil a condition.
@@ -164,13 +152,8 @@ impl Judging {
                 internal_fault();
                 std::process::exit(i32::from(code::INTERNAL))
             });
-            let is_awaited = !happened || !job.claimed.swap(true, Ordering::AcqRel);
-            if !is_awaited && matches!(job.request, JobRequest::Hook(_)) {
-                self.unrecorded.fetch_sub(1, Ordering::AcqRel);
-            }
-            // Each list replaces the file that has the mark.
-            if self.unrecorded.load(Ordering::Acquire) > 0 {
-                self.calls.iter().for_each(CallList::lose);
+            if job.request.is_outcome() {
+                self.unrecorded.remove();
             }
             let traces = self.monitor.monitor.n_traces();
             self.traces.store(traces, Ordering::Relaxed);
@@ -182,10 +165,8 @@ impl Judging {
     fn answer(&mut self, job: &mut Job) -> Result<String, String> {
         if let Some(why) = &self.failed {
             let why = why.clone();
-            match &job.request {
-                JobRequest::Hook(call) if !call.is_outcome() => {}
-                JobRequest::Hook(_) | JobRequest::LostHook => self.lose(),
-                JobRequest::Line(..) | JobRequest::Close => {}
+            if job.request.is_outcome() {
+                self.lose();
             }
             return Err(why);
         }
@@ -209,7 +190,7 @@ impl Judging {
     /// Notes that the outcome of a call was lost: the next call of its session is preceded by an outcome of unknown content.
     fn lose(&mut self) {
         self.sessions.lose();
-        self.calls.iter().for_each(CallList::lose);
+        self.unrecorded.lose();
     }
 
     /// Returns one decision; deadlines that passed before are returned on separate lines.
@@ -222,7 +203,9 @@ impl Judging {
             why
         })?;
         self.deadlines.add(&mut self.monitor.late);
-        let late = self.deadlines.of_line(decision.trace.as_deref());
+        let late = self
+            .deadlines
+            .of_line(decision.trace.as_deref(), &self.sessions);
         let mut out = String::new();
         for decision in late.iter().chain([&decision]) {
             decision.write_json(&mut out);
@@ -260,7 +243,8 @@ impl Judging {
     /// # Errors
     /// It could not be kept.
     fn judge(&mut self, call: &mut Call) -> Result<Result<Answer, String>, String> {
-        let next = match self.calls.as_ref().map(CallList::make_room).transpose() {
+        let list = self.calls.as_ref();
+        let next = match list.map(|list| list.make_room(ONLY_ME | LOST)).transpose() {
             Ok(next) => next,
             // Nothing was judged, and there may be room for the next call.
             Err(why) => {
@@ -270,7 +254,6 @@ impl Judging {
                 return Ok(Err(why));
             }
         };
-        self.deadlines.note(call);
         self.monitor.set_hooked(true);
         self.monitor.wait(self.calls.is_some());
         let is_live = self.monitor.has_trace(call.trace());
@@ -300,6 +283,7 @@ impl Judging {
         if let Some(list) = &mut self.calls {
             list.text = text;
         }
+        self.unrecorded.list();
         self.monitor.snapshot();
         Ok(judged)
     }

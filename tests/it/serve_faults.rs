@@ -168,6 +168,75 @@ fn an_outcome_that_waits_for_its_turn_outlives_the_process() {
     }
 }
 
+/// Nobody waits for an answer any more, or the outcome was not read: the process ends before its turn.
+#[test]
+fn an_outcome_behind_the_end_is_not_forgotten() {
+    for (signal, is_read) in [("KILL", true), ("KILL", false), ("TERM", true)] {
+        let folder = folder();
+        let mut server = Kept::start(folder.path(), "", &["--max-step-work", "1000000000"]);
+        assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+        occupy(&server.at);
+        let kill = || {
+            let pid = server.child.id().to_string();
+            let killed = Command::new("kill")
+                .args([format!("-{signal}"), pid])
+                .status();
+            assert!(killed.unwrap().success());
+        };
+        if signal == "TERM" {
+            kill();
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let more = if is_read {
+            "Content-Length: 200"
+        } else {
+            "Transfer-Encoding: gzip"
+        };
+        let body = format!(
+            r#"{{"session_id":"s","hook_event_name":"PostToolUse","tool_use_id":"look1","tool_name":"look","tool_input":{{}}{SECRET}}}"#
+        );
+        let head = format!("POST /v1/hook HTTP/1.1\r\nHost: localhost\r\n{more}\r\n\r\n");
+        let mut stream = TcpStream::connect(&server.at).unwrap();
+        stream
+            .write_all(format!("{head}{body:200}").as_bytes())
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        if signal == "KILL" {
+            kill();
+        }
+        server.child.wait().unwrap();
+        let server = Kept::start(folder.path(), "", &[]);
+        let answer = server.hook("s", "PreToolUse", "mail", "");
+        assert!(answer.contains("no mail after a secret"), "{answer}");
+    }
+}
+
+/// A body that is no call may have been one.
+#[test]
+fn an_outcome_that_cannot_be_read_is_not_forgotten() {
+    for body in ["", r#"{"session_id""#, "garbage"] {
+        let folder = folder();
+        let server = Kept::start(folder.path(), "", &[]);
+        assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+        // Another program's hook is none of those known.
+        let unknown = server.hook("s", "NewHook", "look", "");
+        assert_eq!(
+            server.hook("s", "PreToolUse", "mail", ""),
+            "{}",
+            "{unknown}"
+        );
+        let mut stream = TcpStream::connect(&server.at).unwrap();
+        let head = "POST /v1/hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90";
+        stream
+            .write_all(format!("{head}\r\n\r\n{body}").as_bytes())
+            .unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+        let answer = server.hook("s", "PreToolUse", "mail", "");
+        assert!(answer.contains("no mail after a secret"), "{answer}");
+    }
+}
+
 /// The outcome that itself finds the disk full is marked, as later ones are.
 #[test]
 fn an_outcome_that_cannot_be_kept_is_not_forgotten() {
@@ -289,8 +358,12 @@ fn a_hook_is_told_of_a_missed_deadline() {
     .unwrap();
     let server = Kept::start(folder.path(), "", &[]);
     assert_eq!(server.hook("s", "PreToolUse", "ask", ""), "{}");
+    server.end();
+    let server = Kept::start(folder.path(), "", &[]);
     std::thread::sleep(Duration::from_millis(2200));
     assert_eq!(server.hook("other", "PreToolUse", "look", ""), "{}");
+    let (_, of_client) = decide(&server.at, "", r#"{"trace":"B","tool":"look"}"#);
+    assert!(!of_client.contains("deadline"), "{of_client}");
     let answer = server.hook("s", "PreToolUse", "look", "");
     assert!(
         answer.contains(r#""additionalContext":"no answer for ask""#),
@@ -331,6 +404,13 @@ fn an_outcome_whose_trace_is_lost_is_refused() {
         answer.contains(r#""step":0,"decision":"allow""#),
         "{answer}"
     );
+    // Nor is it said that a body was recorded of which a part did not arrive.
+    let long = format!(
+        r#"{{"trace":"t","kind":"result","text":"{}"}}"#,
+        "x".repeat(1 << 20)
+    );
+    let answer = send_cut(&daemon, &format!("{long}\n"));
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     // Where no event names a trace there is only one.
     let daemon = daemon_of(SPEC, &["--listen", "127.0.0.1:0"]);
     decide(&daemon.at, "", r#"{"kind":"message"}"#);

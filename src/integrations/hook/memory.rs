@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::authors::GivenTexts;
+use super::session_of;
 use crate::integrations::short_hash;
 
 /// The largest number of calls remembered until their outcomes arrive. Beyond it the oldest is forgotten and counts as
@@ -252,6 +253,11 @@ impl Sessions {
         session.is_some_and(|session| {
             session.latest <= self.lost_at && session.memory.awaits_outcome()
         })
+    }
+
+    /// Whether a trace is one of a session that is remembered.
+    pub fn has_trace(&self, trace: &str) -> bool {
+        self.sessions.contains_key(&key_of(&session_of(trace)))
     }
 
     /// Returns the state of a session for its next call. `is_live` says whether calls of it were judged before: then the texts of a

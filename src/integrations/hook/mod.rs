@@ -662,6 +662,12 @@ fn traces_of(session: &str, agent: Option<&str>, scope: Scope) -> (String, Optio
     }
 }
 
+/// Returns the id of the session that has a trace of this name.
+fn session_of(trace: &str) -> String {
+    let id = trace.split('/').next().unwrap_or_default();
+    id.replace("%2F", "/").replace("%25", "%")
+}
+
 /// Adds a message for the user to an answer.
 pub fn with_note(answer: Option<Json>, note: &str) -> Json {
     let mut answer = answer.unwrap_or_else(|| json!({}));
