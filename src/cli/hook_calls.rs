@@ -177,6 +177,8 @@ struct Losses {
     n_waiting: usize,
     /// Whether one was lost that the list does not tell of.
     has_lost: bool,
+    /// Whether one was given up that the judging thread does not know of.
+    was_given_up: bool,
 }
 
 impl Unrecorded {
@@ -190,6 +192,20 @@ impl Unrecorded {
     /// Notes an outcome before it waits for its turn.
     pub(super) fn add(&self) {
         self.change(|losses| losses.n_waiting += 1);
+    }
+
+    /// Notes that an outcome will have no turn.
+    pub(super) fn give_up(&self) {
+        self.change(|losses| {
+            losses.n_waiting -= 1;
+            (losses.has_lost, losses.was_given_up) = (true, true);
+        });
+    }
+
+    /// Returns whether an outcome was given up since the last call.
+    pub(super) fn take_given_up(&self) -> bool {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut losses.was_given_up)
     }
 
     /// Notes that an outcome had its turn.

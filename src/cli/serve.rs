@@ -10,8 +10,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::time::{Duration, Instant};
 
 use super::approvals;
 use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
@@ -118,6 +118,9 @@ struct Server {
 
 /// A job that was handed over: whether it was begun or given up, and its answer.
 type Pending = (Arc<AtomicBool>, Receiver<Result<String, String>>);
+
+/// The time after which a client looks again for room in the queue of the judging thread.
+const QUEUE_POLL: Duration = Duration::from_millis(5);
 
 /// The reason why a request that says what happened has no answer.
 const RECORDED_LATER: &str = "the monitor is busy; what happened will be recorded";
@@ -325,22 +328,43 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
 }
 
 impl Server {
-    /// Sends a request to the judging thread. Returns what shows whether it is begun, and what brings the answer.
-    fn hand_over(&self, speaker: Client, request: JobRequest) -> Result<Pending, Unjudged> {
+    /// Sends a request to the judging thread, for which there must be room within a time. Returns what shows whether it is begun, and what
+    /// brings the answer.
+    fn hand_over(
+        &self,
+        speaker: Client,
+        request: JobRequest,
+        patience: Duration,
+    ) -> Result<Pending, Unjudged> {
         let claimed = Arc::new(AtomicBool::new(false));
         let (reply, answer) = mpsc::sync_channel(1);
-        let job = Job {
+        let is_outcome = request.is_outcome();
+        let mut job = Job {
             speaker,
             request,
             claimed: Arc::clone(&claimed),
             reply,
         };
         // The process may end before it is recorded.
-        if job.request.is_outcome() {
+        if is_outcome {
             self.unrecorded.add();
         }
-        self.jobs.send(job).map_err(|_| Unjudged::gone())?;
-        Ok((claimed, answer))
+        let since = Instant::now();
+        loop {
+            job = match self.jobs.try_send(job) {
+                Ok(()) => return Ok((claimed, answer)),
+                Err(TrySendError::Disconnected(_)) => return Err(Unjudged::gone()),
+                Err(TrySendError::Full(job)) => job,
+            };
+            if since.elapsed() >= patience {
+                if is_outcome {
+                    self.unrecorded.give_up();
+                }
+                let why = "the monitor is busy; nothing was decided or recorded";
+                return Err(Unjudged::new(503, why));
+            }
+            std::thread::sleep(QUEUE_POLL);
+        }
     }
 
     /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
@@ -357,7 +381,7 @@ impl Server {
         patience: Duration,
     ) -> Result<String, Unjudged> {
         let happened = request.states(self.own);
-        let (claimed, answer) = self.hand_over(speaker, request)?;
+        let (claimed, answer) = self.hand_over(speaker, request, patience)?;
         let answered = match answer.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) if happened => {
                 return Err(Unjudged::new(503, RECORDED_LATER));
@@ -391,18 +415,20 @@ impl Server {
     }
 
     /// Judges the next line of a body, and adds the decision to `out`. Behind a line that was not judged in time, nothing is decided, and
-    /// what happened is recorded.
+    /// what happened is recorded, one line at a turn.
     fn next_line(&self, speaker: Client, line: JobRequest, out: &mut Result<String, Unjudged>) {
         match out {
             Ok(decisions) => match self.judged(speaker, line) {
                 Ok(decision) => decisions.push_str(&decision),
                 Err(unjudged) => *out = Err(unjudged),
             },
-            Err(unjudged) if line.states(self.own) => match self.hand_over(speaker, line) {
-                Ok(_) if unjudged.status == 503 => RECORDED_LATER.clone_into(&mut unjudged.why),
-                Ok(_) => {}
-                Err(gone) => *unjudged = gone,
-            },
+            Err(unjudged) if line.states(self.own) => {
+                match self.judged_within(speaker, line, Duration::MAX) {
+                    Ok(_) if unjudged.status == 503 => RECORDED_LATER.clone_into(&mut unjudged.why),
+                    Ok(_) => {}
+                    Err(failed) => *unjudged = failed,
+                }
+            }
             Err(_) => {}
         }
     }
@@ -446,7 +472,7 @@ impl Server {
             Err(reason) => {
                 // What cannot be read may report an outcome; a whole call that is none of those known does not.
                 if is_damaged {
-                    let _ = self.hand_over(speaker, JobRequest::LostHook);
+                    let _ = self.hand_over(speaker, JobRequest::LostHook, self.patience);
                 }
                 return denial(&reason);
             }
@@ -582,7 +608,7 @@ impl Service for Server {
         }
         if is_admitted {
             // It may report an outcome, and Claude Code does not send it again.
-            let _ = self.hand_over(ANYBODY, JobRequest::LostHook);
+            let _ = self.hand_over(ANYBODY, JobRequest::LostHook, self.patience);
         }
         denial(&refusal.body)
     }

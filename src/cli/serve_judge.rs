@@ -146,6 +146,9 @@ impl Judging {
             if !happened && job.claimed.swap(true, Ordering::AcqRel) {
                 continue;
             }
+            if self.unrecorded.take_given_up() {
+                self.lose();
+            }
             let answered = std::panic::catch_unwind(AssertUnwindSafe(|| self.answer(&mut job)));
             let answer = answered.unwrap_or_else(|_| {
                 // The state after a panic must not be used for further decisions.

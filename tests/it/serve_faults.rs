@@ -411,6 +411,14 @@ fn an_outcome_whose_trace_is_lost_is_refused() {
     );
     let answer = send_cut(&daemon, &format!("{long}\n"));
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    // Also where those that have names have ended.
+    decide(&daemon.at, "", r#"{"kind":"message"}"#);
+    decide(&daemon.at, "", r#"{"trace":"t","end":true}"#);
+    let answer = send_cut(
+        &daemon,
+        r#"{"phase":"after","event":{"kind":"result","text":"SECRET""#,
+    );
+    assert!(answer.contains("could not be recorded"), "{answer}");
     // Where no event names a trace there is only one.
     let daemon = daemon_of(SPEC, &["--listen", "127.0.0.1:0"]);
     decide(&daemon.at, "", r#"{"kind":"message"}"#);

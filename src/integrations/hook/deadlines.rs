@@ -21,15 +21,19 @@ impl Call {
 
     /// Adds a decision on a deadline to an answer: the agent reads what `reflect` says, and the user what `warn` says. What denies does
     /// so at the next action.
-    pub fn with_deadline(&self, answer: Option<Json>, decision: &Decision) -> Option<Json> {
-        let reason = reason_of(decision);
-        match decision.ruling {
-            Ruling::Reflect if TOLD_TO_THE_AGENT.contains(&self.hook.as_str()) => {
-                Some(self.with_context(answer, &reason))
-            }
-            Ruling::Warn | Ruling::Reflect => Some(with_note(answer, &reason)),
-            Ruling::Allow | Ruling::Ask | Ruling::Block | Ruling::Stop => answer,
+    pub fn with_deadline(&self, mut answer: Option<Json>, decision: &Decision) -> Option<Json> {
+        let is_read = TOLD_TO_THE_AGENT.contains(&self.hook.as_str());
+        for ruling in [Ruling::Reflect, Ruling::Warn] {
+            let Some(part) = decision.part(ruling) else {
+                continue;
+            };
+            let reason = reason_of(&part);
+            answer = Some(match ruling {
+                Ruling::Reflect if is_read => self.with_context(answer, &reason),
+                _ => with_note(answer, &reason),
+            });
         }
+        answer
     }
 
     /// Adds a text for the agent to an answer.

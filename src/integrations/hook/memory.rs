@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::authors::GivenTexts;
-use super::session_of;
+use super::names::session_of;
 use crate::integrations::short_hash;
 
 /// The largest number of calls remembered until their outcomes arrive. Beyond it the oldest is forgotten and counts as

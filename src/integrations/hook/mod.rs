@@ -35,7 +35,7 @@ use crate::monitor::{Cause, Decision, Ruling};
 use memory::{Asked, Known, OpenCall, PastCall};
 pub use memory::{Memory, Sessions};
 pub use names::{decides, may_report};
-use names::{hook_name, is_filled_in, matters, reports};
+use names::{hook_name, is_filled_in, matters, reports, traces_of};
 
 /// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
@@ -649,23 +649,6 @@ fn allowed_by_person(asked: &[usize], decision: &Decision) -> bool {
         // it asks about another call
         && decision.refused.is_none()
         && fired.all(|fired| asked.contains(&fired.clause))
-}
-
-/// Returns the names of the trace of a call, and of the main agent's own. The ids are escaped, so that different sessions and agents
-/// have different names.
-fn traces_of(session: &str, agent: Option<&str>, scope: Scope) -> (String, Option<String>) {
-    let id = session.replace('%', "%25").replace('/', "%2F");
-    match (agent, scope) {
-        (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
-        (None, Scope::Agent) => (id, None),
-        (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
-    }
-}
-
-/// Returns the id of the session that has a trace of this name.
-fn session_of(trace: &str) -> String {
-    let id = trace.split('/').next().unwrap_or_default();
-    id.replace("%2F", "/").replace("%25", "%")
 }
 
 /// Adds a message for the user to an answer.

@@ -1,4 +1,6 @@
-//! The names of hooks, and their classification as calls, outcomes or other events.
+//! The names of hooks, and their classification as calls, outcomes or other events; the names of their traces.
+
+use super::Scope;
 
 /// The hooks that report what has happened.
 const OUTCOMES: [&str; 2] = ["PostToolUse", "PostToolUseFailure"];
@@ -84,6 +86,27 @@ pub fn decides(hook: &str) -> bool {
         "UserPromptSubmit",
     ]
     .contains(&hook)
+}
+
+/// Returns the names of the trace of a call, and of the main agent's own. The ids are escaped, so that different sessions and agents
+/// have different names.
+pub(super) fn traces_of(
+    session: &str,
+    agent: Option<&str>,
+    scope: Scope,
+) -> (String, Option<String>) {
+    let id = session.replace('%', "%25").replace('/', "%2F");
+    match (agent, scope) {
+        (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
+        (None, Scope::Agent) => (id, None),
+        (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
+    }
+}
+
+/// Returns the id of the session that has a trace of this name.
+pub(super) fn session_of(trace: &str) -> String {
+    let id = trace.split('/').next().unwrap_or_default();
+    id.replace("%2F", "/").replace("%25", "%")
 }
 
 #[cfg(test)]

@@ -235,6 +235,17 @@ impl Decision {
         self.clauses.iter().filter(asks).map(|fired| fired.clause)
     }
 
+    /// Returns the decision of the clauses with this ruling alone; `None` if there are none.
+    pub fn part(&self, ruling: Ruling) -> Option<Decision> {
+        let mut part = Decision {
+            ruling,
+            ..self.clone()
+        };
+        part.clauses
+            .retain(|fired| Ruling::of(fired.action) == ruling);
+        (!part.clauses.is_empty()).then_some(part)
+    }
+
     /// Joins a decision about the same action in another order of events, or in another trace. The stricter one applies; if both
     /// ask, the person is asked all that both ask.
     pub fn join(&mut self, other: Decision) {

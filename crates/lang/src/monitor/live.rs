@@ -114,6 +114,8 @@ pub struct Monitor {
     pub(super) client: u32,
     /// Whether requests are made for the program of a hook.
     pub(super) hooked: bool,
+    /// Whether an event has named a trace.
+    pub(super) names_traces: bool,
     pub(super) next_proposal: u64,
     /// The number of lines and ticks processed.
     pub(super) taken: u64,
@@ -235,6 +237,7 @@ impl Monitor {
             clients: Clients::default(),
             client: 0,
             hooked: false,
+            names_traces: false,
             next_proposal: 1,
             taken: 0,
             program,

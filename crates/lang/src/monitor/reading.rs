@@ -122,8 +122,8 @@ impl Monitor {
         };
         // The name of its trace may be in the damaged part, too, unless no event has named one.
         let is_unnamed = |name: &SmolStr| name.is_empty();
-        if event.trace.is_none() && (self.traces.is_empty() || !self.traces.keys().all(is_unnamed))
-        {
+        let are_unnamed = !self.traces.is_empty() && self.traces.keys().all(is_unnamed);
+        if event.trace.is_none() && (self.names_traces || !are_unnamed) {
             return None;
         }
         event.problems.push(self.problem(why.to_owned()));
@@ -209,6 +209,7 @@ impl Monitor {
             (Some(ReadOutcome::Unit(mut unit)), None) => {
                 drop(read);
                 if let Unit::Event(event) = &mut unit {
+                    self.names_traces |= event.trace.is_some();
                     self.doubt_rounded(event);
                 }
                 Ok(unit)
