@@ -151,13 +151,24 @@ enum Brackets {
     Escaping,
 }
 
+/// The end of the label behind `:`, `b`, `t`, `T` and `v`, besides the end of the line and `;`, for a version of `sed`.
+#[derive(Clone, Copy)]
+enum Labels {
+    /// None.
+    Long,
+    /// A blank or a brace, behind which the next command may stand.
+    Words,
+}
+
 /// Returns what code does for any version of `sed`.
 pub(super) fn effects_of(code: &str) -> Effects<'_> {
     let mut all = Effects::default();
     for brackets in [Brackets::Plain, Brackets::Sets, Brackets::Escaping] {
-        let effects = effects_with(code, brackets);
-        all.runs |= effects.runs;
-        all.files.extend(effects.files);
+        for labels in [Labels::Long, Labels::Words] {
+            let effects = effects_with(code, brackets, labels);
+            all.runs |= effects.runs;
+            all.files.extend(effects.files);
+        }
         if !code.contains('[') {
             break;
         }
@@ -165,7 +176,17 @@ pub(super) fn effects_of(code: &str) -> Effects<'_> {
     all
 }
 
-fn effects_with(code: &str, brackets: Brackets) -> Effects<'_> {
+/// Returns what stands behind a label.
+fn behind_label(text: &str, labels: Labels) -> &str {
+    let blanks = |c: char| c != '\n' && c.is_whitespace();
+    let text = text.trim_start_matches(blanks);
+    text.trim_start_matches(|c: char| match labels {
+        Labels::Long => c != '\n' && c != ';',
+        Labels::Words => !c.is_whitespace() && c != ';' && c != '}',
+    })
+}
+
+fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
     let mut runs = false;
     let mut files = Vec::new();
     let mut rest = code;
@@ -199,7 +220,7 @@ fn effects_with(code: &str, brackets: Brackets) -> Effects<'_> {
                 below
             }
             'r' | 'R' | '#' => below,
-            ':' | 'b' | 't' | 'T' => after.trim_start_matches(|c| c != '\n' && c != ';'),
+            ':' | 'b' | 't' | 'T' | 'v' => behind_label(after, labels),
             // text, which a backslash continues on the next line
             'a' | 'i' | 'c' => behind(after, '\n'),
             _ => after,

@@ -67,3 +67,27 @@ fn variables_of_the_line_are_commands_and_flags() {
         r#"P=/usr/lib; [ -d $P ] || P=/usr/lib64; sed -i "s#@P@#$P#;s/a/b/" f"#,
     ]);
 }
+
+#[test]
+fn a_label_ends_at_a_blank_or_at_the_end_of_the_line() {
+    all_are_unknown(&[
+        "echo x | sed ':a e rm -rf f'",
+        "echo x | sed ':a s/x/rm -rf f/e'",
+        "echo x | sed -n ':a\te rm -rf f'",
+        "sed 'ba;:a e rm -rf f' g",
+        "sed '/q/ba e rm -rf f\n:a' g",
+        "sed 'tq s/x/rm -rf f/e\n:q' g",
+        "sed '{:a e rm -rf f\n}' g",
+        "sed -f - g <<< ':a e rm -rf f'",
+        "sed 'v 0s e rm -rf f' g",
+        // for other versions the label goes on
+        "sed ':a s\ne rm -rf f' g",
+        "sed 'v 0s\ne rm -rf f' g",
+    ]);
+    none_deletes(&[
+        r"sed ':a;N;$!ba;s/\n/ /g' f",
+        r"sed -e ':a' -e 's/^\(.*\) x/\1y/;ta' f",
+        "sed -n '/a/{p;b end};s/x/y/;:end' f",
+        "sed ':again\ns/aa/a/\nt again\n' f",
+    ]);
+}
