@@ -1,7 +1,7 @@
 //! Commands that `git` runs: aliases and settings that hold lines, and subcommands with commands among their words.
 
 use super::options::{given_line, line_of, split_value, take};
-use super::others::{is_open_subcommand, lines_of_options};
+use super::others::{is_open_subcommand, lines_of_options, option_of};
 use super::{Place, Result, Run, base, listed, refuse};
 use crate::Construct;
 use crate::option_table::{
@@ -11,6 +11,9 @@ use crate::table::WRITERS;
 use crate::variables::edits_only;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
+
+/// The short options of `git clone` that have a value.
+const CLONE_VALUES: &str = "obju";
 
 /// Whether a setting is listed; `*` is any name between others: `diff.*.command`.
 fn is_setting(list: &str, key: &str) -> bool {
@@ -228,13 +231,13 @@ impl Walk<'_> {
         }
         if subcommand == "clone" {
             for (nth, word) in rest.iter().enumerate() {
-                let setting = match split_value(&word.text) {
-                    ("-c" | "--config", None) => rest.get(nth + 1).cloned(),
-                    ("--config", Some(inside)) => Some(Field {
+                let setting = match option_of("-c --config", CLONE_VALUES, &word.text) {
+                    Some((_, None, _)) => rest.get(nth + 1).cloned(),
+                    Some((_, Some(inside), _)) => Some(Field {
                         text: inside.to_owned(),
                         ..word.clone()
                     }),
-                    _ => None,
+                    None => None,
                 };
                 if let Some(setting) = setting
                     && let Some((key, line)) = setting.text.split_once('=')

@@ -87,3 +87,29 @@ fn options_and_variables_whose_value_is_a_line_are_followed() {
         "make -j4 all",
     ]);
 }
+
+#[test]
+fn settings_of_a_clone_are_read_however_they_are_written() {
+    let lines = [
+        "git clone -qc core.sshCommand='git push;:' ssh://h/x z",
+        "git clone --conf core.sshCommand='git push;:' ssh://h/x z",
+        "git clone --confi=core.sshCommand='git push;:' ssh://h/x z",
+        "git clone -q -ccore.sshCommand='git push;:' ssh://h/x z",
+        "git clone -vlc core.sshCommand='git push;:' ssh://h/x z",
+    ];
+    pushes_are_listed(&lines);
+    all_are_read(&[
+        "git clone -q --depth 1 -c core.autocrlf=false https://h/x z",
+        "git clone --config=core.eol=lf -b c -o upstream https://h/x",
+    ]);
+}
+
+#[test]
+fn helpers_that_a_variable_names_run() {
+    all_are_unknown(&[
+        "echo 'rm f' > q; chmod +x q; SSH_SK_HELPER=./q ssh-keygen -t ed25519-sk -f k",
+        "SSH_SK_HELPER=\"$(cat l)\" ssh-add -K",
+        "export SSH_PKCS11_HELPER='sh -c r\"\"m'; ssh-add -s x",
+    ]);
+    all_are_read(&["SSH_SK_PROVIDER=internal ssh-add -K"]);
+}
