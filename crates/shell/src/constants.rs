@@ -54,6 +54,8 @@ fn count(script: &Script, all: &mut HashMap<String, Array>) {
             continue;
         };
         match &node.kind {
+            // some shells assign nothing after a redirection that fails
+            _ if !node.redirects.is_empty() => {}
             Kind::Simple { assigns, words } if words.is_empty() => {
                 for assign in assigns.iter().filter(|one| elements(one).is_some()) {
                     all.entry(assign.name.clone()).or_default().n_open += 1;
@@ -109,7 +111,8 @@ pub(super) fn constants(parsed: &Parsed) -> HashSet<String> {
         let Some([node]) = statement.pipelines.first().map(Vec::as_slice) else {
             continue;
         };
-        if statement.background || statement.discardable {
+        // some shells assign nothing after a redirection that fails
+        if statement.background || statement.discardable || !node.redirects.is_empty() {
             continue;
         }
         if let Kind::Simple { assigns, words } = &node.kind

@@ -320,6 +320,7 @@ impl Parser<'_> {
                 .split_once('[')
                 .is_some_and(|(name, _)| !name.is_empty())
             {
+                self.names.may_fail += 1;
                 self.evaluate_subscripts(&word);
             }
             words.push(word);

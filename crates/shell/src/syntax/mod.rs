@@ -4,6 +4,7 @@
 //! bodies of compound commands. If the parser cannot read a text as Bash does, it returns an error; it never guesses.
 
 mod alternative;
+mod chars;
 mod compound;
 mod cursor;
 mod lists;
@@ -15,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
 
+pub(crate) use chars::{is_part_of_name, is_part_of_path, is_plain_value};
 pub(crate) use lists::parse;
-pub(crate) use parts::{is_part_of_name, is_part_of_path, is_plain_value};
 pub(crate) use simple::{behind_prefixes, is_noted};
 pub(crate) use texts::{Texts, plants};
 
@@ -214,6 +215,7 @@ impl Names {
     pub(crate) fn assign(&mut self, name: &str) {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
         if INTEGERS.contains(&name) {
+            self.may_fail += 1;
             self.arithmetic = true;
             self.texts.evaluate_variable(name);
         }

@@ -3,9 +3,11 @@
 use super::alternative::{
     alternative, has_joined_names, is_plain_in_quotes, scripts_of, without_scripts,
 };
+use super::chars::{is_decimal, is_part_of_name, is_plain_value, is_plain_word};
 use super::cursor::{Parser, Result};
 use super::literal;
 use super::{Assign, Dialect, Inner, Part, Script, Word};
+use crate::variables::INTEGERS;
 use crate::{ShellError, quoting};
 
 impl Parser<'_> {
@@ -86,6 +88,11 @@ impl Parser<'_> {
             [Part::Opaque { written, .. }] => written.starts_with("$(("),
             _ => literal(&value).is_some_and(|text| text.bytes().all(|c| c.is_ascii_digit())),
         };
+        // a number is no text that fails as arithmetic
+        let is_decimal = literal(&value).is_some_and(is_decimal);
+        if plain && is_decimal && INTEGERS.contains(&name.as_str()) {
+            self.names.may_fail -= 1;
+        }
         if plain && is_number {
             *self.names.numbers.entry(name.clone()).or_default() += 1;
         }
@@ -125,6 +132,7 @@ impl Parser<'_> {
             if self.eat("[") {
                 has_subscripts = true;
                 let index = self.subscript(name, true)?;
+                self.names.may_fail += usize::from(!literal(&index).is_some_and(is_decimal));
                 scripts.extend(scripts_of(index));
             }
             let (found, word) = without_scripts(self.nested(Self::word)?);
@@ -590,32 +598,6 @@ pub(super) const GIVES_LINE: [&str; 3] = [
     "ZSH_EXECUTION_STRING",
     "READLINE_LINE",
 ];
-
-/// Whether an expansion gives a number of the shell, or the path that `mktemp` prints.
-pub(crate) fn is_plain_value(written: &str) -> bool {
-    matches!(
-        written,
-        "$!" | "$$" | "$?" | "$#" | "$(mktemp)" | "$(mktemp -d)"
-    )
-}
-
-/// Whether a character is one of names of files, of versions and of the like.
-pub(crate) fn is_part_of_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "._-".contains(c)
-}
-
-/// Whether a character is one of paths, of addresses and of the like.
-pub(crate) fn is_part_of_path(c: char) -> bool {
-    is_part_of_name(c) || "/:=@%,".contains(c)
-}
-
-/// Whether a text is one word that is neither an option nor a path with `..`.
-fn is_plain_word(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with('-')
-        && !text.contains("..")
-        && text.chars().all(is_part_of_path)
-}
 
 /// The end of parts.
 #[derive(Clone, Copy, PartialEq, Eq)]

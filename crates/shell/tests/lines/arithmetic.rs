@@ -3,7 +3,7 @@
 
 use guard_shell::{Limits, commands};
 
-use crate::all_are_read;
+use crate::{all_are_read, none_deletes};
 
 fn all_are_listed_or_errors(lines: &[&str]) {
     for line in lines {
@@ -155,5 +155,34 @@ fn what_shells_replace_before_they_read_is_not_followed() {
         "cp ~/x . && ls ~ && cd ~ && bash -c 'ls ~/src'",
         "cd build && ./run && 7z a x.7z y",
         "bash <<'EOF'\ncd src\nsed -i s/a/b/ x.c\ngrep -rn foo . || grep foo x\nmake\nEOF",
+    ]);
+}
+
+#[test]
+fn an_assignment_that_may_fail_gives_no_value() {
+    all_are_listed_or_errors(&[
+        // other shells assign nothing if the redirection fails
+        "sh -c 'x=echo >/y/z; $x rm -rf f'",
+        "sh -c 'x=echo </y/z; $x rm -rf f'",
+        "dash -c 'x=echo 2>/y/z; $x rm -rf f'",
+        "sh <<'Q'\nx=echo >&9\n$x rm -rf f\nQ",
+        // Bash discards the rest of the line
+        "OPTIND=1/0; x=echo\n$x rm -rf f",
+        "OPTIND=08; x=echo\n$x rm -rf f",
+        "HISTCMD='a b'; x=echo\n$x rm -rf f",
+        "OPTIND=1/0; x=(echo)\n\"${x[@]}\" rm -rf f",
+        "read OPTIND <<< 1/0; x=echo\n$x rm -rf f",
+        "printf -v OPTIND 1/0; x=echo\n$x rm -rf f",
+        "for OPTIND in 1/0; do :; done; x=echo\n$x rm -rf f",
+        "mapfile -t RANDOM <<< 1/0; x=echo\n$x rm -rf f",
+        "[[ -v a[1/0] ]]; x=echo\n$x rm -rf f",
+        "q=1/0; [[ -v a[q] ]]; x=echo\n$x rm -rf f",
+        "a=([1/0]=y); x=echo\n$x rm -rf f",
+        "a=([08]=y); x=echo\n$x rm -rf f",
+    ]);
+    none_deletes(&[
+        "SECONDS=0; x=ls; $x; echo $SECONDS",
+        "OPTIND=1; x=ls; $x rm",
+        "x=$(ls 2>/dev/null); y=ls; $y \"$x\"",
     ]);
 }
