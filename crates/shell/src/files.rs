@@ -1,7 +1,7 @@
 //! Files that a line writes, and those that it runs.
 
 use super::ShellError;
-use super::follow::{base, known_name, listed, unversioned};
+use super::follow::{base, is_common, known_name, listed, unversioned};
 use super::option_table::GIT_FILES;
 use super::syntax::{Kind, Node, literal};
 use super::table::{
@@ -72,6 +72,11 @@ impl Walk<'_> {
         if self.reopens && self.names_descriptors {
             let what = "the file of a descriptor";
             return Err(ShellError::undetermined(what, ""));
+        }
+        let deferred = self.deferred.iter().chain(&self.elsewhere);
+        let mut called = deferred.filter(|(name, _)| is_common(name));
+        if let Some((_, why)) = called.next().filter(|_| self.shows_functions) {
+            return Err(why.clone());
         }
         if self.links_input && self.make_input {
             return Err(ShellError::undetermined("the recipes of `make`", ""));

@@ -214,9 +214,13 @@ pub(super) const SETTINGS_FILES: &[(&str, &str)] = &[
     ("ssh slogin autossh scp sftp", "-F"),
 ];
 
+/// Tests and actions of `find` that have two values.
+pub(super) const FIND_TWO_VALUES: &str = "-fprintf";
+
 /// Tests and actions of `find` that have a value.
 pub(super) const FIND_VALUES: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname \
-    -newer -anewer -cnewer -newermt -newerct -newerat -user -group -uid -gid -perm -size -type -xtype -maxdepth -mindepth \
+    -newer -anewer -cnewer -newermt -newerct -newerat -newerBt -neweraa -newerac -newerca -newercc -newercm -newerma -newermc \
+    -newermm -newerBa -newerBc -newerBm -newerBB -neweraB -newercB -newermB -neweram -user -group -uid -gid -perm -size -type -xtype -maxdepth -mindepth \
     -mtime -mmin -atime -amin -ctime -cmin -printf -fprint -fprint0 -fls -samefile -inum -links -fstype -used -context \
     -regextype";
 

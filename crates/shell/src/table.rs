@@ -446,6 +446,10 @@ pub(super) const OUTPUT_FILES: &[(&str, &str)] =
 /// Programs whose words are code that may write files.
 pub(super) const CODE_PROGRAMS: &str = "awk gawk mawk nawk perl python python2 python3 ruby node php lua tclsh vi vim nvim ex ed sqlite3";
 
+/// Other programs that the files of a shell and the scripts of a system call by their names.
+pub(super) const RUN_AT_START: &str = "dircolors tput lesspipe run-parts mesg tty stty clear reset gettext cut sort uniq tr tee sed expr \
+    xauth fortune deactivate command_not_found_handle";
+
 /// Files that a shell reads when it starts or ends.
 pub(super) const STARTUP_FILES: &[&str] = &[
     ".bashrc",

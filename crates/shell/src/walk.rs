@@ -67,6 +67,9 @@ pub(super) struct Walk<'l> {
     pub(super) called_unseen: HashSet<String>,
     /// Functions of which only their calls say what they run, and why.
     pub(super) deferred: HashMap<String, ShellError>,
+    /// Whether scripts run that the line does not hold and that see its functions: files that it sources, and all that it
+    /// runs if it exports them.
+    pub(super) shows_functions: bool,
     /// Functions that are not determined in a folder other than that of their definition, and why.
     pub(super) elsewhere: HashMap<String, ShellError>,
     /// Rounds of the loops that are being walked.
@@ -147,6 +150,7 @@ impl<'l> Walk<'l> {
             functions: HashSet::new(),
             called_unseen: HashSet::new(),
             deferred: HashMap::new(),
+            shows_functions: false,
             elsewhere: HashMap::new(),
             rounds: 1,
             git_aliases: HashSet::new(),

@@ -35,6 +35,8 @@ pub(super) struct Wrapper {
     pub(super) shell: Option<&'static str>,
     /// `Some` if the command runs in another folder: always if empty, else with one of these options.
     pub(super) moves: Option<&'static str>,
+    /// Whether options also count behind operands, up to `--`.
+    pub(super) permutes: bool,
 }
 
 const PLAIN: Wrapper = Wrapper {
@@ -54,6 +56,7 @@ const PLAIN: Wrapper = Wrapper {
     assigns: false,
     shell: None,
     moves: None,
+    permutes: false,
 };
 
 pub(super) const WRAPPERS: &[Wrapper] = &[
@@ -274,6 +277,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         long_flags: "fast login preserve-environment pty no-pty help version",
         long_values: "group supp-group shell whitelist-environment user",
         lines: "c command session-command",
+        permutes: true,
         ..PLAIN
     },
     Wrapper {
@@ -394,6 +398,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         programs: "x exec a startas",
         moves: Some(""),
         writes: "O output p pidfile",
+        permutes: true,
         ..PLAIN
     },
     Wrapper {
@@ -538,7 +543,8 @@ pub(super) const WATCH: Wrapper = Wrapper {
 pub(super) const SSH: Wrapper = Wrapper {
     names: "ssh slogin autossh",
     flags: "46AaCfGgKkMNnqsTtVvXxYy",
-    values: "BbcDEeFIiJLlmOoPpQRSWw",
+    // `-P`, which has a value in some versions and none in others, is in no list
+    values: "BbcDEeFIiJLlmOopQRSWw",
     operands: 1,
     writes: "E",
     ..PLAIN

@@ -189,6 +189,7 @@ impl Walk<'_> {
                 self.writes(path);
             }
         }
+        self.shows_functions |= shows_functions(program, rest);
         let oddly = self.assigned.contains("CDPATH");
         if matches!(program, "cd" | "chdir") {
             self.paths
@@ -265,6 +266,22 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether a builtin has scripts that the line does not hold see its functions.
+fn shows_functions(program: &str, words: &[Field]) -> bool {
+    let exports = |word: &Field| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        word.text == "allexport" || letters.contains('a') && !letters.starts_with('-')
+    };
+    match program {
+        "." | "source" | "eval" => true,
+        "set" | "shopt" => words.iter().any(exports),
+        "declare" | "typeset" => words
+            .iter()
+            .any(|word| word.text.starts_with('-') && word.text.contains('x')),
+        _ => false,
     }
 }
 

@@ -30,8 +30,8 @@ use super::{Construct, ShellError};
 pub(super) use checks::is_descriptor;
 use checks::{check_builtin, check_deletion, check_names};
 use effects::joined;
-pub(super) use names::known_name;
-use options::{behind_dashes, check_name, line_of, sort, wrapped_words};
+pub(super) use names::{is_common, known_name};
+use options::{Sorted, behind_dashes, check_name, line_of, permuted, sort, wrapped_words};
 use others::{is_deleter, lines_of_options, unlisted};
 use programs::{callback, env, switch_group, switch_user, trap, watch};
 use shells::check_terminal;
@@ -639,6 +639,11 @@ impl Walk<'_> {
             .moves
             .is_some_and(|options| options.is_empty() || given(options));
         check_name(&sorted.values, sorted.rest)?;
+        let rest = permuted(wrapper, words, &sorted)?;
+        let sorted = Sorted {
+            rest: &rest,
+            ..sorted
+        };
         let run = wrapped_words(wrapper, &sorted)?;
         Ok(match moves {
             true => Run::At(Place::Elsewhere, Box::new(run)),

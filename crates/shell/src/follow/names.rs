@@ -1,7 +1,31 @@
-//! The names under which programs are installed: with a version, a target, an alternative, or in the folder of `git`.
+//! The names of programs, and those under which they are installed: with a version, a target, an alternative, or in the folder of `git`.
 
 use super::listed;
-use crate::table::{ALTERNATIVES, ARCHITECTURES, OTHER_NAMES};
+use crate::syntax::is_noted;
+use crate::table::{
+    ALTERNATIVES, ARCHITECTURES, COMPILES, DELETERS, INTERPRETERS, LEAVES_INPUT, OTHER_NAMES,
+    OWN_WORDS, READS, RUN_AT_START, RUNS_OR_WRITES, SHELLS, WRITERS,
+};
+use crate::wrappers::WRAPPERS;
+
+/// Whether a name is that of a program or builtin, so that scripts which the line does not hold may call it.
+pub(crate) fn is_common(name: &str) -> bool {
+    let lists = [
+        READS,
+        OWN_WORDS,
+        COMPILES,
+        LEAVES_INPUT,
+        RUNS_OR_WRITES,
+        RUN_AT_START,
+    ];
+    lists.iter().any(|list| listed(list, name))
+        || is_noted(name)
+        || SHELLS.contains(&name)
+        || INTERPRETERS.contains(&name)
+        || WRITERS.iter().any(|(writer, _)| *writer == name)
+        || DELETERS.iter().any(|(deleter, ..)| *deleter == name)
+        || WRAPPERS.iter().any(|one| listed(one.names, name))
+}
 
 /// Returns the name by which the tables know a program: `gcc` for `x86_64-linux-gnu-gcc-12`, `vim` for `vim.basic` and `vimdiff`.
 pub(crate) fn known_name(name: &str) -> &str {

@@ -210,6 +210,29 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
     Ok(sorted)
 }
 
+/// Returns the words of a command without the dashes before it, if the program finds its own options also behind operands.
+///
+/// # Errors
+/// An option among the words of the command, which is one of the program.
+pub(super) fn permuted(
+    wrapper: &Wrapper,
+    words: &[Field],
+    sorted: &Sorted<'_>,
+) -> Result<Vec<Field>> {
+    let before = words.len() - sorted.rest.len() - sorted.operands.len();
+    let ended = words.get(..before).and_then(<[Field]>::last);
+    let ended = ended.is_some_and(|word| word.text == "--");
+    if !wrapper.permutes || ended {
+        return Ok(sorted.rest.to_vec());
+    }
+    let dashes = sorted.rest.iter().position(|word| word.text == "--");
+    let (own, behind) = sorted.rest.split_at(dashes.unwrap_or(sorted.rest.len()));
+    match own.iter().find(|word| word.text.starts_with('-')) {
+        Some(option) => refuse(Construct::Option, option),
+        None => Ok([own, behind_dashes(behind)].concat()),
+    }
+}
+
 /// Refuses another name for a program that runs what its name says: `exec -a git-push git`.
 pub(super) fn check_name(values: &[(String, Field)], command: &[Field]) -> Result<()> {
     let renamed = |(name, _): &&(String, Field)| name == "a" || name == "argv0";

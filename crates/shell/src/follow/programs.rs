@@ -1,13 +1,13 @@
 //! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
 
 use super::options::{
-    Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, script_text, sort,
-    split_value, take,
+    Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, permuted,
+    script_text, sort, split_value, take,
 };
 use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
 use crate::components::Climb;
 use crate::feed::Feed;
-use crate::option_table::FIND_VALUES;
+use crate::option_table::{FIND_TWO_VALUES, FIND_VALUES};
 use crate::syntax::{self, Dialect};
 use crate::table::SHELLS;
 use crate::walk::Walk;
@@ -55,7 +55,7 @@ impl Walk<'_> {
             .collect();
         let mut runs = Vec::new();
         let mut open = None;
-        let mut value_follows = false;
+        let mut n_values = 0usize;
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
@@ -66,9 +66,17 @@ impl Walk<'_> {
             if word.hole == Hole::Start && word.splits {
                 open = Some(word);
             }
-            let is_value = std::mem::replace(&mut value_follows, false);
-            value_follows = !is_value && listed(FIND_VALUES, &word.text);
+            let is_value = n_values > 0;
+            n_values = match is_value {
+                true => n_values - 1,
+                false if listed(FIND_TWO_VALUES, &word.text) => 2,
+                false => usize::from(listed(FIND_VALUES, &word.text)),
+            };
             let runs_here = matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+            // for another version it may be the action
+            if is_value && runs_here {
+                return refuse("an expression of `find`", word);
+            }
             if is_value || !runs_here {
                 // after `find "$x"` an option would be the name of the program
                 let is_start = at <= n_starts;
@@ -362,7 +370,7 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
             .iter()
             .any(|option| option == "u" || option == "user");
         if user {
-            return Ok(Some(Run::Words(sorted.rest.to_vec())));
+            return Ok(Some(Run::Words(permuted(wrapper, rest, &sorted)?)));
         }
         let passed = rest.len() - sorted.rest.len();
         let ended = rest.get(..passed).unwrap_or_default();

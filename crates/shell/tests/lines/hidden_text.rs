@@ -3,7 +3,7 @@
 
 use guard_shell::Command;
 
-use crate::{all_are_read, all_are_unknown, read};
+use crate::{all_are_read, all_are_unknown, none_deletes, read};
 
 #[test]
 fn variables_that_the_shell_sets_are_texts_of_the_line() {
@@ -451,4 +451,23 @@ fn what_is_deleted_is_listed_with_its_path() {
         };
         assert!(found.iter().any(is_deletion), "{line}: {found:?}");
     }
+}
+
+#[test]
+fn scripts_that_the_line_does_not_hold_call_its_functions() {
+    all_are_unknown(&[
+        "id() { $3; rm -rf f; }; . /etc/profile",
+        "id() { rm -rf \"$2\"f; }; . /etc/profile",
+        "tput() { $1; rm -rf f; }; source ~/.bashrc",
+        "echo() { $2; rm -rf f; }; eval \"$(ssh-agent -s)\"",
+        "export() { $2; rm -rf f; }; eval \"$(dircolors -b)\"",
+        "set -a; echo() { $1; rm -rf f; }; ldd --version",
+        "set -ea; cat() { $1; rm -rf f; }; ldd --version",
+        "set -o allexport; echo() { $1; rm -rf f; }; ldd --version",
+    ]);
+    none_deletes(&[
+        "id() { echo \"$1\"; }; . ./env.sh; id -u",
+        "log() { printf '%s\\n' \"$@\"; }; . ./env.sh; log x",
+        "run() { \"$@\"; }; run make",
+    ]);
 }

@@ -370,3 +370,36 @@ fn the_path_of_a_program_is_no_option() {
         "which() { echo -C; }; file $(which x)",
     ]);
 }
+
+#[test]
+fn options_are_found_where_the_program_finds_them() {
+    deletions_are_listed(&["runuser -u root sh -- -c 'rm -rf f'"]);
+    all_are_unknown(&[
+        "runuser -u root nice -c 'rm f'",
+        "start-stop-daemon -S sh -x /usr/bin/nice -- -c 'rm -rf f'",
+        "start-stop-daemon -S sh --startas /usr/bin/nohup -- -c 'rm -rf f'",
+        // in some versions `-P` has a value
+        "ssh -P h 'rm -rf f'",
+        "ssh -P22 h g",
+    ]);
+    all_are_read(&[
+        "runuser -u postgres -- psql -c 'select 1'",
+        "runuser -u postgres psql",
+        "start-stop-daemon --start --quiet --pidfile /run/x.pid --exec /usr/bin/x -- --port 1",
+        "ssh -p 22 h ls",
+    ]);
+}
+
+#[test]
+fn an_action_of_find_is_no_value() {
+    all_are_unknown(&[
+        "find . -maxdepth 0 -fprintf -exec echo -exec sh -c 'rm f' \\;",
+        "find . -fprintf -ok echo -exec sh -c 'rm f' \\;",
+        "find . -name -exec -exec rm f \\;",
+        "find . -fprintf g -execdir -exec rm f \\;",
+    ]);
+    all_are_read(&[
+        "find . -newermt 2024-01-01 -fprintf out '%p\\n' -exec ls {} \\;",
+        "find . -newerBt yesterday -print",
+    ]);
+}
