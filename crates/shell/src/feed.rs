@@ -2,12 +2,13 @@
 
 use super::ShellError;
 use super::follow::{base, listed};
+use super::option_table::{READERS, Reader};
 use super::syntax::{
     self, Assign, Kind, Node, Part, Redirect, Script, Target, Word, behind_prefixes,
 };
-use super::table::{ASKS, GIT_LEAVES_INPUT, LEAVES_INPUT, READS_OPERANDS, SHELLS};
+use super::table::{ASKS, GIT_LEAVES_INPUT, LEAVES_INPUT, SHELLS};
 use super::walk::{Scope, Walk};
-use super::words::Field;
+use super::words::{Field, Hole};
 use super::wrappers::WRAPPERS;
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -30,13 +31,6 @@ impl Feed {
     }
 }
 
-/// Programs that do so if no file stands behind the first operand, or behind options that take its place.
-const FILTERS: &[&str] = &[
-    "sed", "gsed", "grep", "egrep", "fgrep", "awk", "gawk", "mawk",
-];
-/// Options of [`FILTERS`] that take the place of the first operand.
-const CODE_OPTIONS: &[&str] = &["-e", "-f", "--expression", "--file", "--regexp"];
-
 /// The error for a command of a script that reads the rest of the script.
 pub(super) fn script_is_read(written: &str) -> ShellError {
     ShellError::undetermined("the rest of a script, which a command of it reads", written)
@@ -47,21 +41,88 @@ fn is_input(path: &str) -> bool {
     path.contains("/fd/") || base(path) == "stdin"
 }
 
+/// Whether an option is one of these: a letter or a long name, which may be abbreviated.
+fn is_one_of(options: &str, option: &str) -> bool {
+    let is_short_for = |one: &str| one.len() > 1 && option.len() > 1 && one.starts_with(option);
+    let mut options = options.split_ascii_whitespace();
+    !option.is_empty() && options.any(|one| one == option || is_short_for(one))
+}
+
+/// Whether a word of a program that reads files names one, and is no value of an option.
+fn names_file(reader: &Reader, words: &[Field]) -> bool {
+    let (mut n_values, mut n_operands, mut n_before) = (0usize, 0usize, reader.operands);
+    let mut ended = false;
+    for word in words {
+        let text = word.text.as_str();
+        if n_values > 0 {
+            n_values -= 1;
+            continue;
+        }
+        let options = text
+            .strip_prefix('-')
+            .filter(|one| !one.is_empty() && !ended);
+        let Some(letters) = options else {
+            let is_value = reader.assigns && text.contains('=');
+            let is_number = text.starts_with('+') && !ended;
+            let may_vanish = word.hole == Hole::Start && word.splits && word.empty;
+            let is_file = !is_value && !is_number && !may_vanish && !is_input(text);
+            n_operands += usize::from(is_file);
+            continue;
+        };
+        ended |= letters == "-";
+        let (option, takes) = match letters.strip_prefix('-') {
+            Some(long) => {
+                let (name, value) = long
+                    .split_once('=')
+                    .map_or((long, None), |(n, v)| (n, Some(v)));
+                let takes = match is_one_of(reader.pairs, name) {
+                    true => 2,
+                    false => usize::from(value.is_none() && is_one_of(reader.long_values, name)),
+                };
+                (name.to_owned(), takes)
+            }
+            None => {
+                let has_value = |letter: char| {
+                    reader.values.contains(letter) || reader.attached.contains(letter)
+                };
+                let found = letters
+                    .char_indices()
+                    .find(|(_, letter)| has_value(*letter));
+                let option = found
+                    .map(|(_, letter)| letter)
+                    .filter(|one| !reader.attached.contains(*one));
+                let is_last =
+                    found.is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len());
+                (
+                    option.map(String::from).unwrap_or_default(),
+                    usize::from(is_last && option.is_some()),
+                )
+            }
+        };
+        n_values = takes;
+        if is_one_of(reader.code, &option) {
+            n_before = 0;
+        }
+    }
+    n_operands > n_before
+}
+
 /// Whether a command may read a part of the input that it shares with the shell that reads the script.
 pub(super) fn may_read_script(program: &str, words: &[Field]) -> bool {
-    let gives_code = |word: &Field| CODE_OPTIONS.iter().any(|one| word.text.starts_with(one));
-    let is_operand = |word: &&Field| !word.text.starts_with('-') && !is_input(&word.text);
-    let n_operands = words.iter().filter(is_operand).count();
-    let n_needed = if words.iter().any(gives_code) { 1 } else { 2 };
     if SHELLS.contains(&program) {
-        return n_operands == 0 || words.iter().any(|word| is_input(&word.text));
+        let is_operand = |word: &Field| !word.text.starts_with('-') && !is_input(&word.text);
+        return !words.iter().any(is_operand) || words.iter().any(|word| is_input(&word.text));
     }
     if LEAVES_INPUT_IN_SHELL.contains(&program) {
         return words.iter().any(|word| word.text.contains("/fd/"));
     }
     let reads = |word: &Field| {
         let text = word.text.as_str();
-        is_input(text) || text.ends_with('-') || text.contains("stdin")
+        // also in code: `getline < "-"`
+        is_input(text)
+            || text.ends_with('-') && text != "--"
+            || text.contains("\"-\"")
+            || text.contains("stdin")
     };
     let asks = |word: &Field| {
         let letters = word.text.strip_prefix('-').unwrap_or_default();
@@ -72,8 +133,9 @@ pub(super) fn may_read_script(program: &str, words: &[Field]) -> bool {
             || letters.starts_with("ok")
     };
     let leaves = listed(LEAVES_INPUT, program)
-        || FILTERS.contains(&program) && n_operands >= n_needed
-        || listed(READS_OPERANDS, program) && n_operands > 0
+        || READERS
+            .iter()
+            .any(|one| listed(one.names, program) && names_file(one, words))
         || program == "git"
             && words
                 .first()

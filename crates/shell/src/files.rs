@@ -5,8 +5,9 @@ use super::follow::{base, is_common, known_name, listed, unversioned};
 use super::option_table::GIT_FILES;
 use super::syntax::{Kind, Node, literal};
 use super::table::{
-    CODE_FOLDERS, COMPILES, GIT_PLUMBING, MAY_WRITE, PROGRAM_FILES, READS, RUNNER_FILES, SHELLS,
-    STARTUP_FILES, STORES, UNPACKS, WRITERS,
+    BUILDS_BY_COPY, CODE_FOLDERS, COMPILES, COPIES_TEXT, GIT_PLUMBING, LEAVES_TEXTS, MAY_WRITE,
+    PROGRAM_FILES, READS, RENAMES, RUNNER_FILES, SHELLS, STARTUP_FILES, STORES, UNPACK_VARIABLES,
+    UNPACKS, WRITERS, WRITES_BY_COMMAND,
 };
 use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use super::walk::Walk;
@@ -85,7 +86,7 @@ impl Walk<'_> {
             let what = "what `git` reads or runs of a file that the line writes";
             return Err(ShellError::undetermined(what, file));
         }
-        let may_be_hook = self.asks_git_folder && self.any_file;
+        let may_be_hook = self.asks_git_folder && self.any_file || self.leaves_hook();
         if self.git_runs && (self.git_folder && self.writes_files() || may_be_hook) {
             let what = "what `git` runs of a folder of hooks";
             return Err(ShellError::undetermined(what, ""));
@@ -108,6 +109,33 @@ impl Walk<'_> {
             self.check_started(0)?;
         }
         Ok(())
+    }
+
+    /// Whether a command may write a hook of `git` that no word names: an archive that is unpacked in the folder of a repository,
+    /// or a script of which a builder makes the hook.
+    fn leaves_hook(&self) -> bool {
+        let mut commands = self
+            .found
+            .iter()
+            .filter_map(|command| command.split_first());
+        let is_inside = self
+            .paths
+            .iter()
+            .any(|path| path.split('/').any(|part| part == ".git"));
+        let unpacks =
+            is_inside && commands.any(|(program, words)| self.unpacks(base(program), words));
+        let runs = |programs: &str| {
+            let mut names = self.found.iter().filter_map(|words| words.first());
+            names.any(|program| listed(programs, base(program)))
+        };
+        let is_hook = |file: &String, ending: &str| {
+            file.strip_suffix(ending)
+                .is_some_and(|name| listed(GIT_FILES, name))
+        };
+        let builds = |(programs, ending): &(&str, &str)| {
+            self.files.iter().any(|file| is_hook(file, ending)) && runs(programs)
+        };
+        unpacks || BUILDS_BY_COPY.iter().any(builds)
     }
 
     /// Refuses a program that reads commands from a file that the line writes when it starts.
@@ -213,8 +241,8 @@ impl Walk<'_> {
     }
 
     /// Whether the line writes a file of this name, or an earlier command that may write files names it. Compilers do not
-    /// count. Repositories and archives count only for scripts (`is_script`): a program may come from them, as the files of a
-    /// project may.
+    /// count, unless they write text. Repositories and archives count only for scripts (`is_script`), or if the files in them
+    /// get other names: a program may come from them, as the files of a project may.
     pub(super) fn may_have_written(&mut self, name: &str, is_script: bool) -> Result<bool> {
         let words = self.found.iter().flatten().chain(&self.fed);
         let bytes: usize = words.map(String::len).sum();
@@ -242,17 +270,88 @@ impl Walk<'_> {
                 return false;
             }
             let compiles = is_script && listed(COMPILES, unversioned(program));
+            let compiles = compiles || is_given(COPIES_TEXT, program, words);
+            // `gdb -ex 'set logging file NAME'`
+            let is_command = |word: &String| word.contains(' ') && names_it(word);
+            let logs = listed(WRITES_BY_COMMAND, program) && words.iter().any(is_command);
+            let compiles = compiles || logs;
             let writes = !only_names(program) && (is_script || !listed(STORES, program));
             // a line that another program runs
             let is_line = LINE_VARIABLES.contains(&program.trim_end_matches('='));
             let writes = (writes || compiles || is_line) && !self.functions.contains(program);
             let plumbing = |word: &String| listed(GIT_PLUMBING, word);
             program == "git" && words.iter().any(plumbing)
-                || is_script && unpacks(program, words)
+                || is_script && self.unpacks(program, words)
                 || names && writes
         });
-        Ok(named || fed || self.writes_file(name))
+        Ok(named || fed || self.writes_file(name) || self.may_have_left(name))
     }
+
+    /// Whether a command writes a file of this name although no word names it: a script that a builder copies, a file with a
+    /// text of its words, or one of an archive in which files get other names.
+    fn may_have_left(&self, name: &str) -> bool {
+        let runs = |programs: &str| {
+            let mut names = self.found.iter().filter_map(|words| words.first());
+            names.any(|program| listed(programs, base(program)))
+        };
+        let copied = |(programs, ending): &(&str, &str)| {
+            self.writes_file(&format!("{name}{ending}")) && runs(programs)
+        };
+        let left = |(programs, endings): &(&str, &str)| {
+            let mut endings = endings.split_ascii_whitespace();
+            endings.any(|ending| name.ends_with(ending)) && runs(programs)
+        };
+        let any = |is: &dyn Fn(&str, &[String]) -> bool| {
+            let mut commands = self
+                .found
+                .iter()
+                .filter_map(|command| command.split_first());
+            commands.any(|(program, words)| is(base(program), words))
+        };
+        BUILDS_BY_COPY.iter().any(copied)
+            || LEAVES_TEXTS.iter().any(left)
+            || any(&|program, words| is_given(RENAMES, program, words))
+                && any(&|program, words| self.unpacks(program, words))
+    }
+
+    /// Whether a command writes files that its words do not name.
+    fn unpacks(&self, program: &str, words: &[String]) -> bool {
+        let plain = known_name(program);
+        let Some((_, letters, options)) = UNPACKS.iter().find(|(names, ..)| listed(names, plain))
+        else {
+            return false;
+        };
+        // `tar xf` and `ar x` need no dash
+        let asks = |(nth, word): (usize, &String)| match word.starts_with("--") {
+            true => is_option(options, word),
+            false => {
+                (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c))
+                    || is_option(options, word)
+            }
+        };
+        let mut variables = UNPACK_VARIABLES.split_ascii_whitespace();
+        letters.is_empty() && options.is_empty()
+            || words.iter().enumerate().any(asks)
+            || !letters.is_empty() && variables.any(|name| self.assigned.contains(name))
+    }
+}
+
+/// Whether a word is one of these options, with a value or without: a long one may be abbreviated.
+fn is_option(options: &str, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    options.split_ascii_whitespace().any(|option| {
+        let is_short_for = word.starts_with("--") && name.len() > 2 && option.starts_with(name);
+        is_short_for
+            || name == option
+            || !option.starts_with("--") && option.starts_with('-') && word.starts_with(option)
+    })
+}
+
+/// Whether a program is given one of the options that a table has for it.
+fn is_given(table: &[(&str, &str)], program: &str, words: &[String]) -> bool {
+    let plain = known_name(program);
+    let mut rows = table.iter().filter(|(names, _)| listed(names, plain));
+    rows.any(|(_, options)| words.iter().any(|word| is_option(options, word)))
 }
 
 /// Whether a program writes none of the files that its words name, except those that another table lists. Compilers
@@ -270,21 +369,6 @@ pub(super) fn only_names(program: &str) -> bool {
         || program.ends_with('=')
         || WRITERS.iter().any(|(name, _)| *name == program)
         || WRAPPERS.iter().any(|one| listed(one.names, program))
-}
-
-/// Whether a command writes files that its words do not name.
-fn unpacks(program: &str, words: &[String]) -> bool {
-    let Some((_, letters, long)) = UNPACKS.iter().find(|(name, ..)| *name == program) else {
-        return false;
-    };
-    // `tar xf` and `ar x` need no dash
-    let asks = |(nth, word): (usize, &String)| match word.strip_prefix("--") {
-        Some(name) => long
-            .iter()
-            .any(|one| !name.is_empty() && one.starts_with(name)),
-        None => (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c)),
-    };
-    letters.is_empty() || words.iter().enumerate().any(asks)
 }
 
 /// Whether a word is a variable that holds the path of a file for the program that runs the line: `"$GITHUB_ENV"`.

@@ -220,9 +220,9 @@ pub(super) const FIND_TWO_VALUES: &str = "-fprintf";
 /// Tests and actions of `find` that have a value.
 pub(super) const FIND_VALUES: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname \
     -newer -anewer -cnewer -newermt -newerct -newerat -newerBt -neweraa -newerac -newerca -newercc -newercm -newerma -newermc \
-    -newermm -newerBa -newerBc -newerBm -newerBB -neweraB -newercB -newermB -neweram -user -group -uid -gid -perm -size -type -xtype -maxdepth -mindepth \
-    -mtime -mmin -atime -amin -ctime -cmin -printf -fprint -fprint0 -fls -samefile -inum -links -fstype -used -context \
-    -regextype";
+    -newermm -newerBa -newerBc -newerBm -newerBB -neweraB -newercB -newermB -neweram -user -group -uid -gid -perm -size \
+    -type -xtype -maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -printf -fprint \
+    -fprint0 -fls -samefile -inum -links -fstype -used -context -regextype";
 
 /// Settings of `git` whose value is a line for a shell, besides aliases; `*` is any name.
 pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy \
@@ -256,3 +256,176 @@ pub(super) const GIT_FILES: &str = ".gitconfig applypatch-msg commit-msg fsmonit
     post-commit post-index-change post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc pre-commit \
     pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive push-to-checkout \
     reference-transaction sendemail-validate";
+
+/// A program that reads files, and its standard input if its words name none.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) names: &'static str,
+    /// The number of operands before the first file.
+    pub(super) operands: usize,
+    /// Short options with a value, here or in the next word; then the long ones, and those with two values.
+    pub(super) values: &'static str,
+    pub(super) long_values: &'static str,
+    pub(super) pairs: &'static str,
+    /// Options that take the place of the operands before the first file.
+    pub(super) code: &'static str,
+    /// Short options whose value, if any, is in the same word.
+    pub(super) attached: &'static str,
+    /// Whether an operand `NAME=VALUE` is no file.
+    pub(super) assigns: bool,
+}
+
+const READER: Reader = Reader {
+    names: "",
+    operands: 0,
+    values: "",
+    long_values: "",
+    pairs: "",
+    code: "",
+    attached: "",
+    assigns: false,
+};
+
+pub(super) const READERS: &[Reader] = &[
+    Reader {
+        names: "cat rev md5sum sha1sum sha256sum sha512sum b2sum bzip2",
+        ..READER
+    },
+    Reader {
+        names: "head",
+        values: "cn",
+        long_values: "bytes lines",
+        ..READER
+    },
+    Reader {
+        names: "tail",
+        values: "cns",
+        long_values: "bytes lines pid sleep-interval max-unchanged-stats",
+        ..READER
+    },
+    Reader {
+        names: "wc",
+        long_values: "files0-from total",
+        ..READER
+    },
+    Reader {
+        names: "sort",
+        values: "kotST",
+        long_values: "key output field-separator temporary-directory buffer-size parallel batch-size files0-from sort \
+                      compress-program random-source",
+        ..READER
+    },
+    Reader {
+        names: "uniq",
+        values: "fsw",
+        long_values: "skip-fields skip-chars check-chars",
+        ..READER
+    },
+    Reader {
+        names: "nl",
+        values: "bdfhilnsvw",
+        long_values: "body-numbering section-delimiter footer-numbering header-numbering line-increment join-blank-lines \
+                      number-format number-separator starting-line-number number-width",
+        ..READER
+    },
+    Reader {
+        names: "tac",
+        values: "s",
+        long_values: "separator",
+        ..READER
+    },
+    Reader {
+        names: "cut",
+        values: "bcdf",
+        long_values: "bytes characters fields delimiter output-delimiter",
+        ..READER
+    },
+    Reader {
+        names: "strings",
+        values: "neTtsU",
+        long_values: "bytes radix target encoding output-separator unicode",
+        ..READER
+    },
+    Reader {
+        names: "file",
+        values: "efFmP",
+        long_values: "exclude exclude-quiet files-from separator magic-file parameter",
+        ..READER
+    },
+    Reader {
+        names: "diff",
+        operands: 1,
+        values: "CUFIWxXDLS",
+        long_values: "ignore-matching-lines label exclude exclude-from starting-file from-file to-file ifdef width tabsize \
+                      show-function-line horizon-lines line-format old-line-format new-line-format \
+                      unchanged-line-format palette",
+        ..READER
+    },
+    Reader {
+        names: "cksum",
+        values: "al",
+        long_values: "algorithm length",
+        ..READER
+    },
+    Reader {
+        names: "base64",
+        values: "wbio",
+        long_values: "wrap break input output",
+        ..READER
+    },
+    Reader {
+        names: "gzip gunzip",
+        values: "S",
+        long_values: "suffix",
+        ..READER
+    },
+    Reader {
+        names: "xz",
+        values: "TMCFS",
+        long_values: "threads memlimit memlimit-compress memlimit-decompress memlimit-mt-decompress memory format check suffix \
+                      block-size block-list flush-timeout lzma1 lzma2",
+        ..READER
+    },
+    Reader {
+        names: "zstd",
+        values: "oDM",
+        long_values: "filelist output-dir-flat output-dir-mirror memory",
+        ..READER
+    },
+    Reader {
+        names: "jq",
+        operands: 1,
+        values: "fL",
+        long_values: "from-file library-path indent args jsonargs",
+        pairs: "arg argjson slurpfile rawfile argfile",
+        code: "f from-file",
+        ..READER
+    },
+    Reader {
+        names: "sed gsed",
+        operands: 1,
+        values: "efl",
+        long_values: "expression file line-length",
+        code: "e f expression file",
+        attached: "i",
+        ..READER
+    },
+    Reader {
+        names: "grep egrep fgrep",
+        operands: 1,
+        values: "efmABCdD",
+        long_values: "regexp file max-count after-context before-context context label binary-files devices directories \
+                      include exclude exclude-from exclude-dir group-separator",
+        code: "e f regexp file",
+        ..READER
+    },
+    Reader {
+        names: "awk gawk mawk",
+        operands: 1,
+        values: "fvFeEil",
+        long_values: "file assign field-separator source exec include load",
+        code: "f e E file source exec",
+        assigns: true,
+        ..READER
+    },
+];

@@ -447,8 +447,8 @@ pub(super) const OUTPUT_FILES: &[(&str, &str)] =
 pub(super) const CODE_PROGRAMS: &str = "awk gawk mawk nawk perl python python2 python3 ruby node php lua tclsh vi vim nvim ex ed sqlite3";
 
 /// Other programs that the files of a shell and the scripts of a system call by their names.
-pub(super) const RUN_AT_START: &str = "dircolors tput lesspipe run-parts mesg tty stty clear reset gettext cut sort uniq tr tee sed expr \
-    xauth fortune deactivate command_not_found_handle";
+pub(super) const RUN_AT_START: &str = "dircolors tput lesspipe run-parts mesg tty stty clear reset gettext cut sort uniq tr tee \
+    sed expr xauth fortune deactivate command_not_found_handle";
 
 /// Files that a shell reads when it starts or ends.
 pub(super) const STARTUP_FILES: &[&str] = &[
@@ -517,8 +517,8 @@ pub(super) const STORES: &str =
     "git hg svn jj tar gtar bsdtar zip unzip 7z scp rsync brew apt apt-get dnf yum pacman";
 
 /// Subcommands of `git` that can write files of any name with content from the line.
-pub(super) const GIT_PLUMBING: &str =
-    "apply am checkout-index read-tree unpack-file update-index hash-object fast-import";
+pub(super) const GIT_PLUMBING: &str = "apply am checkout-index read-tree unpack-file update-index hash-object fast-import \
+    format-patch";
 
 /// Programs that leave their standard input alone, unless a word or an option says otherwise. After any other program, the rest of a script
 /// that a shell reads from its standard input may begin anywhere.
@@ -530,10 +530,6 @@ pub(super) const LEAVES_INPUT: &str = "mkdir rmdir rm cp mv ln ls dir chmod chow
     userdel groupadd adduser addgroup mount umount sysctl modprobe ufw ip ping dig curl wget zip unzip ssh scp rsync ssh-keygen \
     ssh-keyscan pm2 nginx certbot supervisorctl createdb dropdb pg_dump pg_isready locale-gen update-alternatives ldconfig tzselect \
     timedatectl hostnamectl swapon swapoff fallocate lsblk findmnt netstat ss export printenv";
-
-/// Programs that read their operands, and their standard input only without any.
-pub(super) const READS_OPERANDS: &str = "cat head tail wc sort uniq nl tac rev cut strings file diff md5sum sha1sum sha256sum sha512sum \
-    b2sum cksum base64 gzip gunzip xz bzip2 zstd jq";
 
 /// Programs with an option `-i` by which they ask, or keep their standard input open.
 pub(super) const ASKS: &str = "rm cp mv ln docker podman kubectl git";
@@ -555,26 +551,75 @@ pub(super) const TERMINALS: &[(&str, &str)] = &[
 pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel watch at batch crontab mapfile readarray complete compgen repeat";
 
 /// Programs that write files whose names are not in their words (parts and contents of archives): if one of these
-/// letters is among their short options, or one of these long options is given; always, if both lists are empty.
-pub(super) const UNPACKS: &[(&str, &str, &[&str])] = &[
-    ("split", "", &[]),
-    ("csplit", "", &[]),
-    ("patch", "", &[]),
-    ("unzip", "", &[]),
-    ("unrar", "", &[]),
-    ("7z", "", &[]),
-    ("cpio", "", &[]),
-    ("uudecode", "", &[]),
-    ("gunzip", "", &[]),
-    ("bunzip2", "", &[]),
-    ("unxz", "", &[]),
-    ("unzstd", "", &[]),
-    ("gzip", "d", &["decompress", "uncompress"]),
-    ("bzip2", "d", &["decompress"]),
-    ("xz", "d", &["decompress", "uncompress"]),
-    ("zstd", "d", &["decompress", "uncompress"]),
-    ("ar", "x", &[]),
-    ("tar", "x", &["extract", "get"]),
-    ("gtar", "x", &["extract", "get"]),
-    ("bsdtar", "x", &["extract"]),
+/// letters is among their short options, or one of these options is given; always, if both lists are empty.
+pub(super) const UNPACKS: &[(&str, &str, &str)] = &[
+    (
+        "split csplit patch unzip bsdunzip unrar rar 7z 7za 7zr cpio pax unar lha arj cabextract unshield dtrx aunpack atool \
+         unshar munpack ripmime uudecode uudeview gunzip bunzip2 unxz unlzma unzstd unlz4 lz4 lunzip unpigz lbunzip2 unbrotli \
+         uncompress runzip lrunzip pixz",
+        "",
+        "",
+    ),
+    (
+        "gzip pigz bzip2 pbzip2 lbzip2 xz lzma lzip plzip clzip brotli zstd zstdmt pzstd lzop compress rzip lrzip",
+        "d",
+        "--decompress --uncompress",
+    ),
+    ("ar", "x", ""),
+    ("jar", "x", "--extract"),
+    ("tar gtar bsdtar star", "x", "--extract --get"),
+    (
+        "dpkg dpkg-deb",
+        "xXeR",
+        "--extract --vextract --control --raw-extract",
+    ),
+    // also of a text that it has packed itself
+    (
+        "gpg gpg2",
+        "cdes",
+        "--decrypt --decrypt-files --symmetric --store --encrypt --sign --clear-sign",
+    ),
+    (
+        "cc gcc g++ c++ clang clang++ gfortran nvcc",
+        "",
+        "-save-temps --save-temps",
+    ),
 ];
+
+/// Variables with options of programs that [pack](UNPACKS).
+pub(super) const UNPACK_VARIABLES: &str = "XZ_OPT XZ_DEFAULTS GZIP BZIP BZIP2 LZOP LRZIP PIGZ";
+
+/// Options by which archives get files of other names than those that were packed.
+pub(super) const RENAMES: &[(&str, &str)] = &[
+    ("tar gtar star", "--transform --xform"),
+    ("bsdtar pax", "-s"),
+    ("cpio pax", "-r --rename"),
+    ("7z 7za 7zr", "rn"),
+];
+
+/// Programs of [`COMPILES`], and the words with which they write a text of their input rather than a program.
+pub(super) const COPIES_TEXT: &[(&str, &str)] = &[
+    (
+        "cc gcc g++ c++ clang clang++ gfortran nvcc ghc",
+        "-E --preprocess -MF -MT -MQ",
+    ),
+    ("ld", "--oformat -oformat"),
+    ("docker podman kubectl nerdctl", "cp"),
+    ("cmake", "-E"),
+    ("zig", "objcopy -E"),
+];
+
+/// Programs that make a program of a script with this ending, by copying it.
+pub(super) const BUILDS_BY_COPY: &[(&str, &str)] = &[("make gmake", ".sh")];
+
+/// Programs that write files with text of their words, and how the names of these end.
+pub(super) const LEAVES_TEXTS: &[(&str, &str)] = &[
+    (
+        "git",
+        "COMMIT_EDITMSG MERGE_MSG SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG FETCH_HEAD",
+    ),
+    ("ssh-keygen", ".pub"),
+];
+
+/// Programs of [`READS`] that write files by commands among their words.
+pub(super) const WRITES_BY_COMMAND: &str = "gdb lldb rr";

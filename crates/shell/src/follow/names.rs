@@ -1,4 +1,5 @@
-//! The names of programs, and those under which they are installed: with a version, a target, an alternative, or in the folder of `git`.
+//! The names of programs, and those under which they are installed: with a version, a target, an alternative, or in the
+//! folder of `git`.
 
 use super::listed;
 use crate::syntax::is_noted;

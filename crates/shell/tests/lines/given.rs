@@ -248,3 +248,61 @@ fn lines_in_the_code_of_sed_and_in_a_makefile_that_is_an_input_are_unknown() {
         "echo hi | sh",
     ]);
 }
+
+/// Returns a script that a shell reads from its standard input: a line, and behind it a text that is a command if the line reads
+/// a part.
+fn script(line: &str) -> String {
+    format!("bash <<'E'\n{line}\n: '\nrm -rf f\n: '\nE")
+}
+
+#[test]
+fn the_value_of_an_option_is_no_file() {
+    let reading = [
+        "head -c 4",
+        "head -n 1 -c 4 > /dev/null",
+        "timeout 5 head -c 4",
+        "bash -c 'head -c 4'",
+        "y=$(head -c 4)",
+        "f() { head -c 4; }; f",
+        "find . -maxdepth 0 -exec head -c 4 \\;",
+        "head --byt 4",
+        "head $none",
+        "tail -n +5",
+        "tail +5",
+        "sed -u -l 5 1q",
+        "sed --expression 1q",
+        "sed -i.e 1q",
+        "grep -m 1 x",
+        "grep --max-count 1 x",
+        "grep -A1 -e x",
+        "awk -v x=1 1",
+        "awk 1 x=1",
+        "awk 'BEGIN { getline x < \"-\" }' g",
+        "jq .",
+        "jq --arg a b .",
+        "sort -k 2",
+        "cut -d : -f 1",
+        "diff g",
+        "strings -n 4",
+    ];
+    let lines = reading.map(script);
+    all_are_unknown(&lines.each_ref().map(String::as_str));
+    let others = [
+        "head -n 1 -c 4 g",
+        "tail -n +5 \"$LOG\"",
+        "tail -f -- g",
+        "sed -i.bak -e s/a/b/ g",
+        "sed -ne 5p g",
+        "grep -m 1 x g",
+        "grep -q -e x -- g",
+        "awk -v x=1 '{ print $x }' g",
+        "jq -r --arg a b '.[$a]' g",
+        "jq -f p g",
+        "sort -k 2 -o g g",
+        "cut -d: -f1 /etc/passwd",
+        "for g in a b; do cat $g; done",
+        "ps aux | grep x | awk '{ print $2 }' | head -n 1",
+    ];
+    let lines = others.map(|line| format!("ssh h bash <<'E'\n{line}\nls\nE"));
+    all_are_read(&lines.each_ref().map(String::as_str));
+}

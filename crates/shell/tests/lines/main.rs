@@ -19,6 +19,7 @@ mod given;
 mod hidden_text;
 mod inherited;
 mod interpreters;
+mod left_files;
 mod programs;
 mod quirks;
 mod settings;
