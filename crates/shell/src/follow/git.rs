@@ -28,6 +28,23 @@ fn is_setting(list: &str, key: &str) -> bool {
         })
 }
 
+/// Whether the section and the last part of a key with expansions are determined, and the beginning of an address:
+/// `url.https://$x@h/.insteadOf`.
+fn has_known_ends(key: &str) -> bool {
+    let is_name = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c == '-' || c.is_ascii_alphanumeric())
+    };
+    let Some((section, rest)) = key.split_once('.') else {
+        return false;
+    };
+    let Some((between, last)) = rest.rsplit_once('.') else {
+        return false;
+    };
+    let is_address = section.eq_ignore_ascii_case("url");
+    let is_open = between.starts_with(['$', '`']) || between.contains("::");
+    is_name(section) && is_name(last) && !(is_address && is_open)
+}
+
 /// Whether a setting decides what `git` runs.
 pub(crate) fn decides(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
@@ -68,6 +85,8 @@ impl Walk<'_> {
                     };
                     let open = value.hole == Hole::Start && !value.environment;
                     let is_odd = value.hole != Hole::None && key.contains(['$', '`']);
+                    // another key may begin behind an `=` in a parameter, but none outside of its section
+                    let is_odd = is_odd && !(key.starts_with("url.") && has_known_ends(key));
                     if open || is_odd || line.text.is_empty() && value.hole != Hole::None {
                         return refuse("a setting of `git`", value);
                     }
@@ -282,7 +301,11 @@ impl Walk<'_> {
             .into_iter()
             .filter(|word| !word.text.starts_with("--"));
         match (operands.next(), operands.next()) {
-            (Some(key), Some(_)) if key.hole != Hole::None => refuse("a setting of `git`", key),
+            (Some(key), Some(_))
+                if key.hole != Hole::None && (key.may_split() || !has_known_ends(&key.text)) =>
+            {
+                refuse("a setting of `git`", key)
+            }
             (Some(key), Some(value)) => self.git_setting(&key.text, value),
             _ => Ok(Run::Nothing),
         }

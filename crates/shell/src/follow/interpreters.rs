@@ -43,6 +43,8 @@ struct Interpreter {
     reads: bool,
     /// Options with which it reads code from there in any case.
     interactive: &'static str,
+    /// Options with which it only checks the code.
+    checks: &'static str,
 }
 
 const LANGUAGE: Interpreter = Interpreter {
@@ -55,6 +57,7 @@ const LANGUAGE: Interpreter = Interpreter {
     printed: false,
     reads: true,
     interactive: "",
+    checks: "",
 };
 
 const TABLE: &[Interpreter] = &[
@@ -76,10 +79,20 @@ const TABLE: &[Interpreter] = &[
     Interpreter {
         names: "ruby",
         values: "eIrEC",
+        checks: "-c",
         ..LANGUAGE
     },
     Interpreter {
-        names: "node nodejs bun deno",
+        names: "node nodejs",
+        code: "-e --eval -p --print",
+        values: "eprC",
+        long_values: "require import loader conditions env-file title",
+        interactive: "-i --interactive",
+        checks: "-c --check",
+        ..LANGUAGE
+    },
+    Interpreter {
+        names: "bun deno",
         code: "-e --eval -p --print",
         values: "eprC",
         long_values: "require import loader conditions env-file title",
@@ -92,6 +105,7 @@ const TABLE: &[Interpreter] = &[
         files: "-f -F --file --process-file",
         values: "rBREfFcdztS",
         interactive: "-a --interactive",
+        checks: "-l --syntax-check",
         ..LANGUAGE
     },
     Interpreter {
@@ -202,6 +216,11 @@ impl Walk<'_> {
             if text == "--" {
                 ended = true;
                 continue;
+            }
+            // whatever it checks does not run, if nothing runs before that
+            let is_check = option_of(table.checks, table.values, text).is_some();
+            if is_check && word.hole == Hole::None && operands.is_empty() && !given {
+                return Ok(());
             }
             interactive |= listed(table.interactive, text);
             let is_code = option_of(table.code, table.values, text);

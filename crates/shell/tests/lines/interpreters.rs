@@ -235,3 +235,21 @@ fn words_are_read_as_bash_reads_them() {
         "for RANDOM in 1 2; do ls; done",
     ]);
 }
+
+#[test]
+fn an_interpreter_that_only_checks_runs_nothing() {
+    all_are_read(&[
+        "for f in *.php; do php -l \"$f\"; done",
+        "find . -name '*.php' -print0 | xargs -0 -n1 php -l",
+        "find . -name '*.js' | xargs -n1 node --check",
+        "git ls-files '*.rb' | xargs -n1 ruby -wc",
+    ]);
+    all_are_unknown(&[
+        "find . -name '*.php' | xargs -n1 php",
+        "ls | xargs -n1 ruby -rc",
+        "ls | xargs -n1 node -e",
+        "ls | xargs -n1 perl -c",
+        "ls | xargs -n1 bun --check",
+        "php -r \"$(cat f)\" -l",
+    ]);
+}
