@@ -390,6 +390,15 @@ pub(super) const PRINTS_NUMBERS: &[&str] = &[
     "wc", "nproc", "date", "id", "seq", "expr", "getconf", "tput", "ulimit", "cksum", "sum",
 ];
 
+/// Programs that make other text of a text: if one of these letters is among their short options, or one of these options is
+/// given; always, if both lists are empty.
+pub(super) const DECODES: &[(&str, &str, &str)] = &[
+    ("base64 base32 basenc", "dD", "--decode"),
+    ("xxd", "r", "--revert"),
+    ("openssl", "d", "base64"),
+    ("uudecode rev iconv recode uconv", "", ""),
+];
+
 /// Commands that print nothing, or text from the line itself.
 pub(super) const PRINTS_NOTHING: &[&str] = &[
     ":", "true", "cd", "test", "[", "sleep", "set", "echo", "printf",
@@ -449,6 +458,10 @@ pub(super) const CODE_PROGRAMS: &str = "awk gawk mawk nawk perl python python2 p
 /// Other programs that the files of a shell and the scripts of a system call by their names.
 pub(super) const RUN_AT_START: &str = "dircolors tput lesspipe run-parts mesg tty stty clear reset gettext cut sort uniq tr tee \
     sed expr xauth fortune deactivate command_not_found_handle";
+
+/// Options whose value names files that a program leaves out.
+pub(super) const EXCLUDING: &str = "--exclude --exclude-dir --exclude-file --ignore --ignore-dir --ignore-path --ignore-pattern \
+    --skip-dirs";
 
 /// Files that a shell reads when it starts or ends.
 pub(super) const STARTUP_FILES: &[&str] = &[

@@ -6,7 +6,9 @@ use super::options::{Sorted, split_value};
 use super::{base, listed, sed};
 use crate::files::only_names;
 use crate::syntax::is_noted;
-use crate::table::{ASSIGNS, CODE_PROGRAMS, LINKING, OUTPUT_FILES, WRITERS, Writes};
+use crate::table::{
+    ASSIGNS, CODE_PROGRAMS, DECODES, EXCLUDING, LINKING, OUTPUT_FILES, WRITERS, Writes,
+};
 use crate::variables::{is_proxy, loads_code};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, shown, with_substitutions};
@@ -86,9 +88,19 @@ impl Walk<'_> {
             is_descriptor(&field.text) && field.text.contains('/') && field.text != "/dev/null"
         };
         self.links_input |= listed(LINKING, program) && rest.iter().any(is_input);
+        // what a program leaves out, it does not write
+        let values = rest.iter().zip(rest.iter().skip(1));
+        let left_out: Vec<*const Field> = values
+            .filter(|(option, _)| listed(EXCLUDING, &option.text))
+            .map(|(_, value)| std::ptr::from_ref(value))
+            .collect();
+        let is_left_out = |word: &&Field| {
+            let is_value = left_out.contains(&std::ptr::from_ref(*word));
+            is_value || listed(EXCLUDING, split_value(&word.text).0)
+        };
         if program != "git" && !only_names(program) {
             let is_code = listed(CODE_PROGRAMS, program);
-            for field in rest {
+            for field in rest.iter().filter(|word| !is_left_out(word)) {
                 self.may_write(&shown(field, scope), is_code);
                 if field.hole != Hole::None {
                     self.may_write(field.rest(), is_code);
@@ -96,7 +108,7 @@ impl Walk<'_> {
             }
         }
         if WRITERS.iter().any(|(name, _)| *name == program) {
-            for field in rest {
+            for field in rest.iter().filter(|word| !is_left_out(word)) {
                 self.writes_for_git(&shown(field, scope));
             }
         }
@@ -189,6 +201,7 @@ impl Walk<'_> {
                 self.writes(path);
             }
         }
+        self.texts.decoded |= decodes(program, rest);
         self.shows_functions |= shows_functions(program, rest);
         let oddly = self.assigned.contains("CDPATH");
         if matches!(program, "cd" | "chdir") {
@@ -221,10 +234,21 @@ impl Walk<'_> {
         self.writes_for_git(word);
         let part = |c: char| "/_.-".contains(c) || c.is_alphanumeric();
         if is_code || !word.contains(' ') {
-            let inner = word
-                .split(|c| !part(c))
-                .filter(|one| one.len() < word.len());
-            inner.for_each(|one| self.writes_for_git(one));
+            let ends = |rest: &str| rest.find(|c| !part(c)).unwrap_or(rest.len());
+            let begins = |at: usize, c: char| {
+                let before = word.get(..at).and_then(|before| before.chars().next_back());
+                part(c) && !before.is_some_and(part)
+            };
+            for (at, _) in word.char_indices().filter(|&(at, c)| begins(at, c)) {
+                let (before, rest) = word.split_at_checked(at).unwrap_or_default();
+                let (one, behind) = rest.split_at_checked(ends(rest)).unwrap_or_default();
+                // a pattern: `s/\.git$//`
+                let is_pattern = before.ends_with('\\') && one.starts_with(".git");
+                let is_pattern = is_pattern && !behind.starts_with(['"', '\'']);
+                if one.len() < word.len() && !(is_pattern && one.trim_end_matches('/') == ".git") {
+                    self.writes_for_git(one);
+                }
+            }
         }
         let attached = word.strip_prefix('-').filter(|one| !one.starts_with('-'));
         for (at, _) in attached.unwrap_or_default().char_indices().skip(1).take(3) {
@@ -267,6 +291,59 @@ impl Walk<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a program may make a command in a subscript of a text that holds none: `base64 -d`, `tr '<{' '[('`.
+fn decodes(program: &str, words: &[Field]) -> bool {
+    if program == "tr" {
+        let mut sets = words
+            .iter()
+            .filter(|word| word.text.len() < 2 || !word.text.starts_with('-'));
+        return sets
+            .nth(1)
+            .is_some_and(|set| set.hole != Hole::None || !is_plain_set(&set.text));
+    }
+    if listed("sed gsed", program) {
+        let texts = sed::code_of(words).texts();
+        return texts.iter().any(|code| sed::effects_of(code).decodes);
+    }
+    let Some((_, letters, options)) = DECODES.iter().find(|(names, ..)| listed(names, program))
+    else {
+        return false;
+    };
+    let asks = |word: &Field| match word.text.strip_prefix("--") {
+        Some(long) => options
+            .split_ascii_whitespace()
+            .any(|one| !long.is_empty() && one.starts_with(&word.text)),
+        None => {
+            word.text.starts_with('-') && word.text.contains(|c| letters.contains(c))
+                || listed(options, &word.text)
+        }
+    };
+    letters.is_empty() && options.is_empty() || words.iter().any(asks)
+}
+
+/// Whether a set of characters of `tr` holds none of which subscripts and expansions consist.
+fn is_plain_set(set: &str) -> bool {
+    let ranges = |set: &str| {
+        let chars: Vec<char> = set.chars().collect();
+        let is_range = |around: &[char]| match around {
+            [first, '-', last] => first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric(),
+            _ => true,
+        };
+        chars.windows(3).all(is_range)
+    };
+    let is_class = |set: &str| set.starts_with("[:") && set.ends_with(":]");
+    // `[A-Z]` stands for a bracket in either set
+    let inner = set
+        .strip_prefix('[')
+        .and_then(|set| set.strip_suffix(']'))
+        .unwrap_or(set);
+    let codes = inner
+        .split('\\')
+        .skip(1)
+        .any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    is_class(set) || !codes && !inner.contains(['$', '`', '(', '[']) && ranges(inner)
 }
 
 /// Whether a builtin has scripts that the line does not hold see its functions.

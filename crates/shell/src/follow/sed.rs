@@ -10,6 +10,8 @@ pub(super) struct Effects<'c> {
     pub(super) files: Vec<&'c str>,
     /// Whether it runs a line: `e LINE`, and `e` as a flag of `s`.
     pub(super) runs: bool,
+    /// Whether it may print a dollar sign or a backquote that is not in its input.
+    pub(super) decodes: bool,
 }
 
 /// The code of `sed` in its words.
@@ -167,6 +169,7 @@ pub(super) fn effects_of(code: &str) -> Effects<'_> {
         for labels in [Labels::Long, Labels::Words] {
             let effects = effects_with(code, brackets, labels);
             all.runs |= effects.runs;
+            all.decodes |= effects.decodes;
             all.files.extend(effects.files);
         }
         if !code.contains('[') {
@@ -187,7 +190,7 @@ fn behind_label(text: &str, labels: Labels) -> &str {
 }
 
 fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
-    let mut runs = false;
+    let (mut runs, mut decodes) = (false, false);
     let mut files = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
@@ -204,13 +207,22 @@ fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
             }
             's' => {
                 let behind = delimited(after, Some(brackets), 1);
+                let replacing = delimited(after, Some(brackets), 0);
+                let replacement = replacing.get(..replacing.len() - behind.len());
+                let escapes = ["\\x", "\\o", "\\d", "\\c"];
+                decodes |= replacement.is_some_and(|text| {
+                    text.contains(['$', '`']) || escapes.iter().any(|one| text.contains(one))
+                });
                 let is_flag = |c: char| c.is_ascii_digit() || "gpiIeEmM".contains(c);
                 let rest = behind.trim_start_matches(is_flag);
                 let flags = behind.get(..behind.len() - rest.len());
                 runs |= flags.unwrap_or_default().contains('e') || rest.starts_with([NAME, PATH]);
                 rest
             }
-            'y' => delimited(after, None, 2),
+            'y' => {
+                decodes |= after.contains(['$', '`', '\\']);
+                delimited(after, None, 2)
+            }
             'w' | 'W' => {
                 files.push(of_line.trim());
                 below
@@ -234,7 +246,11 @@ fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
         runs |= end.is_some_and(|end| may_end(end, parts));
     }
     files.retain(|file| !file.is_empty());
-    Effects { files, runs }
+    Effects {
+        files,
+        runs,
+        decodes,
+    }
 }
 
 /// Returns what stands behind a regular expression.

@@ -57,6 +57,18 @@ fn alternatives_of(inner: &str) -> Option<Vec<String>> {
     is_short.then(|| (first..=last).map(|number| number.to_string()).collect())
 }
 
+/// Returns the text behind the first colon of the inner of an expansion, if that stands behind a plain name or all elements of
+/// an array: `1:2` of `${x[@]:1:2}`. Only expansions without commands are copied.
+pub(super) fn behind_colon(inner: &[Part]) -> Option<Word> {
+    let [Part::Bare(text) | Part::Quoted(text)] = inner else {
+        return None;
+    };
+    let (name, offset) = text.split_once(':')?;
+    let name = name.trim_end_matches("[@]").trim_end_matches("[*]");
+    let is_plain = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+    is_plain.then(|| vec![Part::Bare(offset.to_owned())])
+}
+
 /// Returns the scripts in the parts of a word.
 pub(super) fn scripts_of(word: Word) -> Vec<Script> {
     let mut all = Vec::new();

@@ -315,6 +315,9 @@ impl Parser<'_> {
             if let Some(before) = words.last().filter(|_| compares) {
                 self.compare(before);
             }
+            if words.last().is_some_and(|before| beginning(before) == "-v") {
+                self.name_by(&word);
+            }
             // `[[ -v x[i] ]]`
             if begins
                 .split_once('[')
@@ -335,7 +338,19 @@ impl Parser<'_> {
                 Part::Param { written, .. } | Part::Opaque { written, .. } => {
                     self.names.texts.compare(written);
                 }
-                Part::Substitution { .. } | Part::Process { .. } => {}
+                Part::Substitution { script, .. } => self.names.texts.compare_output(script),
+                Part::Process { .. } => {}
+            }
+        }
+    }
+
+    /// Records the operand of `-v`, of which the value is a name, maybe with a subscript.
+    pub(super) fn name_by(&mut self, word: &Word) {
+        for part in word {
+            match part {
+                Part::Param { name, .. } => self.names.texts.names_variable(name),
+                Part::Substitution { script, .. } => self.names.texts.compare_output(script),
+                _ => {}
             }
         }
     }

@@ -4,6 +4,7 @@
 //! bodies of compound commands. If the parser cannot read a text as Bash does, it returns an error; it never guesses.
 
 mod alternative;
+mod brackets;
 mod chars;
 mod compound;
 mod cursor;
@@ -16,10 +17,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
 
+pub(crate) use brackets::plants;
 pub(crate) use chars::{is_part_of_name, is_part_of_path, is_plain_value};
 pub(crate) use lists::parse;
 pub(crate) use simple::{behind_prefixes, is_noted};
-pub(crate) use texts::{Texts, plants};
+pub(crate) use texts::Texts;
 
 /// The greatest depth of nested constructs (substitutions, compound commands, quotes within them), including those of
 /// texts within texts.

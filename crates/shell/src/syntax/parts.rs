@@ -1,7 +1,7 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::alternative::{
-    alternative, has_joined_names, is_plain_in_quotes, scripts_of, without_scripts,
+    alternative, behind_colon, has_joined_names, is_plain_in_quotes, scripts_of, without_scripts,
 };
 use super::chars::{is_decimal, is_part_of_name, is_plain_value, is_plain_word};
 use super::cursor::{Parser, Result};
@@ -508,7 +508,9 @@ impl Parser<'_> {
         let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
         // `${x:1}` evaluates the text after the colon
         if let Some(offset) = offset {
-            self.names.texts.evaluate_parts(&inner);
+            self.names
+                .texts
+                .evaluate_parts(behind_colon(&inner).as_deref().unwrap_or(&inner));
             self.names.texts.evaluate(offset);
         }
         let (scripts, inner) = without_scripts(inner);

@@ -356,8 +356,13 @@ impl Parser<'_> {
 
     /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
     fn note_subscripts(&mut self, words: &[Word]) {
+        let name = behind_prefixes(words, literal).first().and_then(literal);
+        let is_test = name.is_some_and(|name| matches!(&*name, "test" | "["));
         for word in subscripted(words) {
             self.evaluate_subscripts(word);
+            if is_test {
+                self.name_by(word);
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::brackets::{has_conversion, is_coded, is_open, plants, runs_if_cut};
 use super::cursor::Parser;
 use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
@@ -16,7 +17,7 @@ use crate::variables::{RUN_VARIABLES, loads_code, runs_values_of, variable_of};
 const ARGUMENTS: &str = "$";
 
 /// Takes the place of an expansion in a text.
-const EXPANSION: char = '\u{1}';
+pub(super) const EXPANSION: char = '\u{1}';
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
@@ -56,8 +57,16 @@ pub(crate) struct Texts {
     naming: HashSet<String>,
     /// Variables whose text is a part of that of others: from, into.
     flows: HashSet<(String, String)>,
+    /// Whether the line has a program make other text of a text: `base64 -d`.
+    pub(crate) decoded: bool,
+    /// Whether arithmetic compares what a program prints, which may be any text.
+    compared: bool,
     /// Programs whose output was taken for a number.
     counters: HashSet<String>,
+    /// Variables that arithmetic assigns if it evaluates a text of the line itself.
+    direct: HashSet<String>,
+    /// Variables with a text that assigns another one if arithmetic evaluates it: which has it, and which is assigned.
+    assigning: HashSet<(String, String)>,
     /// Variables that a text would assign if arithmetic evaluated it: `x=1`, `x++`. With an empty name it may be any.
     assigns: HashSet<String>,
 }
@@ -82,7 +91,11 @@ impl Texts {
         self.evaluated.extend(other.evaluated.iter().cloned());
         self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
+        self.decoded |= other.decoded;
+        self.compared |= other.compared;
         self.counters.extend(other.counters.iter().cloned());
+        self.direct.extend(other.direct.iter().cloned());
+        self.assigning.extend(other.assigning.iter().cloned());
         self.assigns.extend(other.assigns.iter().cloned());
     }
 
@@ -96,7 +109,8 @@ impl Texts {
             &self.evaluated,
             &self.naming,
         ];
-        (self.flows.len() + names.iter().map(|one| one.len()).sum::<usize>()) * 16
+        (self.flows.len() + self.assigning.len() + names.iter().map(|one| one.len()).sum::<usize>())
+            * 16
     }
 
     /// Whether a command runs if arithmetic evaluates the texts that it may reach. `is_own` says which programs the line itself
@@ -108,20 +122,20 @@ impl Texts {
         {
             return true;
         }
-        // an empty name stands for any variable
-        let meets = |reached: &HashSet<String>, read: &HashSet<String>| {
-            !reached.is_disjoint(read) || reached.contains("") && !read.is_empty()
-        };
-        let is_read = |names: &HashSet<String>| {
-            let reached = self.reached(names);
-            meets(&reached, &self.evaluated) || meets(&reached, &self.naming)
-        };
+        let is_read = |names: &HashSet<String>| self.is_read(names);
         let printed = self.reached(&self.printed);
         // a text may be split at any character, and joined again without it
         let rejoined = self.brackets && is_read(&self.dollared);
         let texts_run = self.runs || self.brackets && self.runs_if_cut || self.fed;
-        let taken = texts_run && is_read(&self.taken);
-        rejoined || taken || is_read(&self.running) || meets(&printed, &self.evaluated)
+        let taken = (texts_run || self.decoded) && is_read(&self.taken);
+        let decoded = self.decoded && (self.compared || meets(&printed, &self.naming));
+        rejoined || taken || decoded || is_read(&self.running) || meets(&printed, &self.evaluated)
+    }
+
+    /// Whether arithmetic reads a text of these variables, also as the name of a variable.
+    fn is_read(&self, names: &HashSet<String>) -> bool {
+        let reached = self.reached(names);
+        meets(&reached, &self.evaluated) || meets(&reached, &self.naming)
     }
 
     /// Returns the variables that may hold the texts of these.
@@ -158,8 +172,19 @@ impl Texts {
     /// Returns a variable of which the value decides what runs, among `assigned` and those of the texts, if arithmetic may assign it. The
     /// line may put its name together of any texts.
     pub(crate) fn assigned_run_variable(&self, assigned: &HashSet<String>) -> Option<String> {
-        let own = self.assigns.iter();
-        let named = own.filter(|name| runs_values_of(name) || loads_code(name) && *name != "PATH");
+        let decides = |name: &String| runs_values_of(name) || loads_code(name) && name != "PATH";
+        let own = self.assigns.iter().filter(|name| decides(name));
+        // what an input gives to a variable may be any text of the line
+        let is_taken = self.is_read(&self.taken);
+        let is_evaluated = |name: &String| {
+            let of_name = self
+                .assigning
+                .iter()
+                .filter(|(_, assigned)| assigned == name);
+            let holders: HashSet<String> = of_name.map(|(holder, _)| holder.clone()).collect();
+            is_taken || self.direct.contains(name) || self.is_read(&holders)
+        };
+        let named = own.filter(|name| is_evaluated(name));
         let any = !self.assigns.is_empty();
         let evaluates = !self.evaluated.is_empty();
         let may_be = |name: &&String| {
@@ -184,24 +209,29 @@ impl Texts {
         self.taken.insert(name.to_owned());
     }
 
+    /// Records what a script prints, which arithmetic compares.
+    pub(super) fn compare_output(&mut self, script: &Script) {
+        let mut sources = Sources::default();
+        self.compared |= !sources.of_output(script);
+        self.counters.extend(sources.counters);
+    }
+
     /// Records the variables that a text names, whose values arithmetic compares.
     pub(super) fn compare(&mut self, text: &str) {
+        self.direct.extend(assigned_in(text));
         self.naming.extend(names_in(text));
     }
 
     /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
     pub(super) fn evaluate(&mut self, text: &str) {
+        self.direct.extend(assigned_in(text));
         self.evaluated.extend(names_in(text));
     }
 
     /// Records the texts of a word. A quoted text may be evaluated elsewhere; a text in a subscript is evaluated here.
     /// A declaration such as `PATH=…` is no arithmetic before its value.
     pub(super) fn read(&mut self, word: &[Part], is_subscript: bool, declares: bool) {
-        let parts = word.iter().map(|part| match part {
-            Part::Bare(text) | Part::Quoted(text) => text.clone(),
-            _ => EXPANSION.to_string(),
-        });
-        let text: String = parts.collect();
+        let text = text_of(word);
         let runs = text.contains("$(") || text.contains('`');
         self.planted |= plants(&text, true) || runs && is_subscript;
         if text.contains('\\') {
@@ -224,6 +254,14 @@ impl Texts {
         let declared = text.split_once('=').filter(is_declared);
         let evaluated = declared.map_or(text.as_str(), |(_, value)| value);
         self.assigns.extend(assigned_in(evaluated));
+        // a default that a parameter gets: `${x:=y=1}`
+        let defaults = word.iter().filter_map(|part| match part {
+            Part::Opaque { written, .. } if written.starts_with("${") => Some(written),
+            _ => None,
+        });
+        for text in defaults {
+            self.direct.extend(assigned_in(text));
+        }
     }
 
     /// Records a here-document without expansions, which only an input gives to a variable.
@@ -240,7 +278,7 @@ impl Texts {
         }
         let holds_dollar = |part: &Part| match part {
             Part::Bare(text) | Part::Quoted(text) => text.contains(['$', '`']),
-            _ => false,
+            part => prints_dollar(part),
         };
         if word.iter().any(holds_dollar) {
             self.dollared.insert(into.to_owned());
@@ -250,6 +288,7 @@ impl Texts {
                 let unescaped = text.replace('\\', "");
                 text.contains('`') || unescaped.contains("$(") || text.ends_with('$')
             }
+            Part::Substitution { .. } => prints_dollar(part),
             // the elements of an array
             Part::Opaque { written, .. } => written.starts_with('(') && written.contains('$'),
             _ => false,
@@ -257,6 +296,18 @@ impl Texts {
         if word.iter().any(may_run) {
             self.running.insert(into.to_owned());
         }
+        for part in word {
+            let assigned: Vec<String> = match part {
+                Part::Opaque { written, .. } => assigned_in(written).collect(),
+                _ => Vec::new(),
+            };
+            self.assigning
+                .extend(assigned.into_iter().map(|name| (into.to_owned(), name)));
+        }
+        let assigned = assigned_in(&text_of(word))
+            .map(|name| (into.to_owned(), name))
+            .collect::<Vec<_>>();
+        self.assigning.extend(assigned);
         self.counters.extend(sources.counters);
         let flows = sources.names.into_iter();
         self.flows.extend(flows.map(|from| (from, into.to_owned())));
@@ -266,8 +317,75 @@ impl Texts {
     pub(super) fn evaluate_parts(&mut self, parts: &[Part]) {
         let mut sources = Sources::default();
         self.planted |= !parts.iter().all(|part| sources.of_part(part));
+        self.planted |= parts.iter().any(prints_dollar);
         self.counters.extend(sources.counters);
         self.evaluated.extend(sources.names);
+    }
+}
+
+/// Whether variables are among those that are read. An empty name stands for any variable.
+fn meets(reached: &HashSet<String>, read: &HashSet<String>) -> bool {
+    !reached.is_disjoint(read) || reached.contains("") && !read.is_empty()
+}
+
+/// Returns the text of a word with marks in place of its expansions.
+fn text_of(word: &[Part]) -> String {
+    let parts = word.iter().map(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => text.clone(),
+        _ => EXPANSION.to_string(),
+    });
+    parts.collect()
+}
+
+/// Whether a program that prints numbers may print a dollar sign or a backquote with them, which stands in its words.
+fn prints_dollar(part: &Part) -> bool {
+    let Part::Substitution { script, .. } = part else {
+        return false;
+    };
+    if !Sources::default().of_output(script) {
+        return false;
+    }
+    let is_dollar = |part: &Part| match part {
+        Part::Bare(text) | Part::Quoted(text) => text.contains(['$', '`']),
+        part => prints_dollar(part),
+    };
+    let holds = |word: &Word| word.iter().any(is_dollar);
+    let prints = |node: &Node| {
+        let targets = node
+            .redirects
+            .iter()
+            .filter_map(|redirect| match &redirect.target {
+                Target::Word(word) => Some(word),
+                Target::Heredoc(_) => None,
+            });
+        let pattern = pattern_of(node);
+        let words = words_of(node)
+            .iter()
+            .enumerate()
+            .filter(|(nth, _)| Some(*nth) != pattern);
+        words.map(|(_, word)| word).chain(targets).any(holds)
+    };
+    let mut pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
+    pipelines.any(|pipeline| match pipeline.split_last() {
+        // it prints texts of what it reads
+        Some((last, feeding)) if name_of(last) == "bc" => {
+            prints(last) || feeding.iter().any(prints)
+        }
+        Some((last, _)) => prints(last),
+        None => false,
+    })
+}
+
+/// Returns the word of a program that is a pattern, which it does not print.
+fn pattern_of(node: &Node) -> Option<usize> {
+    let words = words_of(node);
+    match &*name_of(node) {
+        "grep" | "egrep" | "fgrep" | "zgrep" => {
+            let is_pattern = |word: &Word| !beginning(word).starts_with('-');
+            Some(1 + words.get(1..)?.iter().position(is_pattern)?)
+        }
+        "expr" => Some(1 + words.iter().position(|word| beginning(word) == ":")?),
+        _ => None,
     }
 }
 
@@ -405,12 +523,14 @@ impl Sources {
             // the format says so, if it has no name of a file
             "stat" => {
                 let mut formats = words.iter().filter(|word| word.contains('%')).peekable();
-                formats.peek().is_some() && formats.all(|format| !format.contains(['n', 'N']))
+                let is_plain = !words.iter().any(|word| word.contains('\\'));
+                let is_number = |format: &String| !format.contains(['n', 'N']);
+                formats.peek().is_some() && is_plain && formats.all(is_number)
             }
             "shuf" => any(&["-i"]),
             "pgrep" => !any(&["-l", "-a", "--list"]),
             // they print texts of what they read
-            "bc" | "dc" => {
+            "bc" => {
                 let echoes = |node: &Node| {
                     matches!(&*name_of(node), "echo" | "printf") && self.of_words(node)
                 };
@@ -449,7 +569,7 @@ fn name_of(node: &Node) -> String {
     name.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-fn is_name(c: char) -> bool {
+pub(super) fn is_name(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric()
 }
 
@@ -529,71 +649,4 @@ fn assigned_in(text: &str) -> impl Iterator<Item = String> {
         })
     });
     before_sign.chain(beside_steps)
-}
-
-/// Whether a text holds an escape that may stand for any character, or ends within one: `\x24`, `\044`, `\u0024`.
-fn is_coded(text: &str) -> bool {
-    let codes = |after: &str| {
-        after.is_empty() || after.starts_with(|c: char| c.is_ascii_digit() || "xuU".contains(c))
-    };
-    text.split('\\').skip(1).any(codes)
-}
-
-/// Whether a text may run a command if parts of it are left out.
-fn runs_if_cut(text: &str) -> bool {
-    let behind = text.split_once('$').map(|(_, behind)| behind);
-    text.contains('`') || behind.is_some_and(|rest| rest.contains('('))
-}
-
-/// Whether a conversion stands within brackets that may hold a subscript. Those of a command or of a pattern in a script do not:
-/// `[ "$(stat -c %a f)" = 600 ]`.
-fn has_conversion(text: &str) -> bool {
-    // whether each open bracket may begin a subscript
-    let mut open = Vec::new();
-    let mut before = ' ';
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().unwrap_or(' ');
-        let is_named = is_name(before) || before == EXPANSION || before == '%';
-        match c {
-            '[' => open.push(is_named || before != '[' && next != '[' && !next.is_whitespace()),
-            ']' => drop(open.pop()),
-            '%' if open.contains(&true) => return true,
-            _ => {}
-        }
-        before = c;
-    }
-    false
-}
-
-/// Whether a text has a bracket that it does not close.
-fn is_open(text: &str) -> bool {
-    let open = text.chars().fold(0usize, |open, c| match c {
-        '[' => open + 1,
-        ']' => open.saturating_sub(1),
-        _ => open,
-    });
-    open > 0
-}
-
-/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`. If `literal`, nothing in it is an expansion, and
-/// it may also be the rest of such a text: `[$(…)]`.
-pub(crate) fn plants(text: &str, literal: bool) -> bool {
-    let mut open = 0usize;
-    let mut before = ' ';
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().unwrap_or(' ');
-        let begins = before != '[' && next != '[' && !next.is_whitespace();
-        match c {
-            '[' if open > 0 || before == '_' || before.is_ascii_alphanumeric() => open += 1,
-            '[' if literal && begins => open += 1,
-            ']' => open = open.saturating_sub(1),
-            '`' if open > 0 => return true,
-            '(' if open > 0 && before == '$' => return true,
-            _ => {}
-        }
-        before = c;
-    }
-    false
 }

@@ -3,7 +3,7 @@
 
 use guard_shell::{Limits, commands};
 
-use crate::{all_are_read, none_deletes};
+use crate::{all_are_read, all_are_unknown, none_deletes};
 
 fn all_are_listed_or_errors(lines: &[&str]) {
     for line in lines {
@@ -184,5 +184,94 @@ fn an_assignment_that_may_fail_gives_no_value() {
         "SECONDS=0; x=ls; $x; echo $SECONDS",
         "OPTIND=1; x=ls; $x rm",
         "x=$(ls 2>/dev/null); y=ls; $y \"$x\"",
+    ]);
+}
+
+/// The text in the lines is `a[$(rm -rf d)]`, in base64 or with other characters.
+#[test]
+fn a_text_that_a_program_decodes_may_run_in_arithmetic() {
+    all_are_unknown(&[
+        "read x < <(base64 -d <<< YVskKHJtIC1yZiBkKV0=); (( x ))",
+        "base64 -d <<< YVskKHJtIC1yZiBkKV0= > s; read x < s; (( x ))",
+        "mapfile -t q < <(env base64 --dec <<< YVskKHJtIC1yZiBkKV0=); (( q[0] ))",
+        "B=base64; $B -D <<< YVskKHJtIC1yZiBkKV0= | while read x; do (( y += x )); done",
+        "xxd -r -p <<< 615b2428726d202d7266206429 > s; read x < s; (( x ))",
+        "rev <<< '])d fr- mr($[a' > s; read x < s; (( x ))",
+        "tr '<>{}' '[]()' <<< 'a<${rm -rf d}>' > s; read x < s; (( x ))",
+        "tr a-c '!-~' <<< x > s; read x < s; (( x ))",
+        "sed 's/Q/$/' <<< 'a[Q(rm -rf d)]' > s; read x < s; (( x ))",
+        "sed 'y/Q/$/' <<< 'a[Q(rm -rf d)]' > s; read RANDOM < s",
+        "declare -i q; read q < <(base64 -d <<< YVskKHJtIC1yZiBkKV0=)",
+        "read OPTIND < <(base64 -d <<< YVskKHJtIC1yZiBkKV0=); getopts a o",
+        "exec 3< <(base64 -d <<< YVskKHJtIC1yZiBkKV0=); read -u 3 x; (( x ))",
+        // compared, and taken for a name
+        "[[ $(base64 -d <<< YVskKHJtIC1yZiBkKV0=) -eq 0 ]]",
+        "x=$(base64 -d <<< YVskKHJtIC1yZiBkKV0=); [[ $x -eq 0 ]]",
+        "x=$(base64 -d <<< YVskKHJtIC1yZiBkKV0=); echo \"${!x}\"",
+        "x=$(base64 -d <<< YVskKHJtIC1yZiBkKV0=); [[ -v $x ]]",
+        "x=$(base64 -d <<< YVskKHJtIC1yZiBkKV0=); test -v \"$x\"",
+        "x=$(sed 's/Q/\\x24/' <<< 'a[Q(rm -rf d)]'); [[ $x -eq 0 ]]",
+    ]);
+    none_deletes(&[
+        "while read -r a b; do ((s+=b)); done < f; echo $s",
+        "T=$(echo $X | base64 -d); while read -r l; do ((i++)); done < f; echo $i",
+        "df / | tail -1 | tr -s ' ' | cut -d' ' -f5 | tr -d '%' | while read u; do (( u > 90 )) && echo full; done",
+        "tr ',' '\\n' < f | while read n; do ((t+=n)); done",
+        "tr '[:lower:]' A-Z < f | while read n; do ((t+=n)); done",
+        "sed 's/^x//; s/y$/z/' f | while read n; do ((t+=n)); done",
+        "base64 f > g; read n < h; ((n > 1))",
+    ]);
+}
+
+#[test]
+fn a_program_that_prints_numbers_prints_its_words_too() {
+    all_are_unknown(&[
+        "w=\"a[$(date '+%s$')(rm -rf d)]\"; (( w ))",
+        "y=$(seq -f '%g$' 1); w=\"a[$y(rm -rf d)]\"; (( w ))",
+        "y=$(seq -s '`' 2); w=\"a[${y}rm -rf d$y]\"; (( w ))",
+        "y=$(stat -c '%s$' v); w=\"a[$y(rm -rf d)]\"; echo $((w))",
+        "y=$(stat --printf '%s\\044' v); w=\"a[$y(rm -rf d)]\"; (( w ))",
+        "y=$(expr 'x$x' : 'x\\(.\\)'); w=\"a[$y(rm -rf d)]\"; [[ $w -eq 0 ]]",
+        "touch 'x$'; y=$(cksum 'x$'); w=\"a[${y##* x}(rm -rf d)]\"; (( w ))",
+        "y=$(echo 'print \"$\"' | bc); w=\"a[$y(rm -rf d)]\"; (( w ))",
+        "y=$(echo 36P | dc); w=\"a[$y(rm -rf d)]\"; (( w ))",
+    ]);
+    none_deletes(&[
+        "n=$(expr \"$v\" : '.*[^0-9]\\([0-9]*\\)$'); ((n++))",
+        "n=$(grep -c '^foo$' f); ((n++)); echo ${a[0]}",
+        "n=$(awk '{print $1}' f | wc -l); [[ $n -gt 0 ]] && echo '[x]'",
+        "x=$(stat -c %s f); ((x > 3)); y=$(date +%s); echo $((y-x))",
+        "x=$(echo 'scale=2; 3/4' | bc); echo $((${x%.*}+1))",
+    ]);
+}
+
+#[test]
+fn a_text_is_an_assignment_if_arithmetic_evaluates_it() {
+    all_are_unknown(&[
+        "(( CC=5 ))",
+        "let CC=5",
+        "x=CC=5; (( x ))",
+        "x=CC=5; y=$x; echo $((y))",
+        "read x <<< CC=5; (( x ))",
+        "echo LD_PRELOAD=5 | while read x; do (( x )); done",
+        "set -- LD_PRELOAD=5; (( $1 ))",
+        "f() { (( $1 )); }; f CC=5",
+        "a=(CC=5); (( a[0] ))",
+        "for x in CC=5; do (( x )); done",
+        "declare -i x; x=GOFLAGS=5",
+        ": ${x:=CC=5}; (( x ))",
+        "[[ CC=5 -eq 5 ]]",
+        "SECONDS=CC=5",
+    ]);
+    all_are_read(&[
+        "make -j4 CC=clang all; exit ${PIPESTATUS[0]}",
+        "s=$(date +%s); make CC=gcc; echo $(($(date +%s)-s))",
+        "for ((i=0;i<3;i++)); do env PYTHONPATH=src python -m pytest && break; done",
+        "grep -q 'GOPATH=' ~/.bashrc || echo 'export GOPATH=$HOME/go' >> ~/.bashrc; (( x++ ))",
+        "cat > .env <<E\nPYTHON_VERSION=3.11\nE\necho $((1+2))",
+        "i=0; while [ $i -lt 5 ]; do docker run -e NODE_OPTIONS=--inspect img; i=$((i+1)); done",
+        // the offset is known, whatever the elements are
+        "a=($(ls)); echo \"${a[@]:1:2}\"",
+        "x=$(git rev-parse HEAD); echo ${x:0:7}",
     ]);
 }

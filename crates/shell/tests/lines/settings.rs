@@ -113,3 +113,41 @@ fn helpers_that_a_variable_names_run() {
     ]);
     all_are_read(&["SSH_SK_PROVIDER=internal ssh-add -K"]);
 }
+
+#[test]
+fn a_key_with_known_ends_is_that_of_its_section() {
+    all_are_unknown(&[
+        "git config \"$a.b.c\" x",
+        "git config \"alias.$b\" x",
+        "git config \"diff.x.$b\" x",
+        "git config url.\"$B\".insteadOf x",
+        "git config url.ext::\"$B\".insteadOf x",
+        "git config diff.$b.textconv \"$x\"",
+        "git -c \"diff.$b.cachetextconv=$x\" log",
+    ]);
+    all_are_read(&[
+        "git config --global url.\"https://${TOKEN}@h/\".insteadOf \"https://h/\"",
+        "git config url.\"https://x:$(cat tok)@h/\".insteadOf https://h/",
+        "git -c url.\"https://${TOKEN}@h/\".insteadOf=https://h/ clone https://h/x",
+        "git config \"branch.$b.remote\" origin",
+    ]);
+}
+
+#[test]
+fn a_pattern_is_no_file_of_git() {
+    all_are_unknown(&[
+        "awk 'BEGIN { print \"x\" > \".git\" }'; git status",
+        "awk 'BEGIN { print \"x\" > \"\\.git\" }'; git status",
+        "sed 's/a/b/w .git/config' f; git status",
+        "sort -o .git/config f; git status",
+        "rsync -a --exclude x y .git; git status",
+    ]);
+    all_are_read(&[
+        "git remote get-url origin | sed 's/\\.git$//'",
+        "git remote get-url origin | sed -E 's#.*h[:/](.*)\\.git#\\1#'",
+        "git remote get-url origin | perl -pe 's/\\.git$//'",
+        "git remote get-url origin | awk -F/ '{sub(/\\.git$/,\"\",$NF); print $NF}'",
+        "tar czf a.tgz --exclude=.git . && git status",
+        "rsync -a --exclude .git ./ /tmp/x && git status",
+    ]);
+}

@@ -1,0 +1,70 @@
+//! Brackets and dollar signs in texts: what arithmetic would make of them.
+
+use super::texts::{EXPANSION, is_name};
+
+/// Whether a text holds an escape that may stand for any character, or ends within one: `\x24`, `\044`, `\u0024`.
+pub(super) fn is_coded(text: &str) -> bool {
+    let codes = |after: &str| {
+        after.is_empty() || after.starts_with(|c: char| c.is_ascii_digit() || "xuU".contains(c))
+    };
+    text.split('\\').skip(1).any(codes)
+}
+
+/// Whether a text may run a command if parts of it are left out.
+pub(super) fn runs_if_cut(text: &str) -> bool {
+    let behind = text.split_once('$').map(|(_, behind)| behind);
+    text.contains('`') || behind.is_some_and(|rest| rest.contains('('))
+}
+
+/// Whether a conversion stands within brackets that may hold a subscript. Those of a command or of a pattern in a script do not:
+/// `[ "$(stat -c %a f)" = 600 ]`.
+pub(super) fn has_conversion(text: &str) -> bool {
+    // whether each open bracket may begin a subscript
+    let mut open = Vec::new();
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        let is_named = is_name(before) || before == EXPANSION || before == '%';
+        match c {
+            '[' => open.push(is_named || before != '[' && next != '[' && !next.is_whitespace()),
+            ']' => drop(open.pop()),
+            '%' if open.contains(&true) => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
+}
+
+/// Whether a text has a bracket that it does not close.
+pub(super) fn is_open(text: &str) -> bool {
+    let open = text.chars().fold(0usize, |open, c| match c {
+        '[' => open + 1,
+        ']' => open.saturating_sub(1),
+        _ => open,
+    });
+    open > 0
+}
+
+/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`. If `literal`, nothing in it is an expansion, and
+/// it may also be the rest of such a text: `[$(…)]`.
+pub(crate) fn plants(text: &str, literal: bool) -> bool {
+    let mut open = 0usize;
+    let mut before = ' ';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        let begins = before != '[' && next != '[' && !next.is_whitespace();
+        match c {
+            '[' if open > 0 || before == '_' || before.is_ascii_alphanumeric() => open += 1,
+            '[' if literal && begins => open += 1,
+            ']' => open = open.saturating_sub(1),
+            '`' if open > 0 => return true,
+            '(' if open > 0 && before == '$' => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
+}
