@@ -355,7 +355,7 @@ fn variables_that_run_or_load_code_are_seen() {
 }
 
 #[test]
-fn a_program_is_what_a_variable_assigned_once_holds() {
+fn a_program_is_what_a_variable_of_the_line_holds() {
     for (line, expected) in [
         ("x=ls; $x", &["ls"][..]),
         ("PY=python3; $PY -V", &["python3 -V"]),
@@ -363,6 +363,7 @@ fn a_program_is_what_a_variable_assigned_once_holds() {
         ("foo=/bin/ls && $foo", &["/bin/ls"]),
         ("bash -c 'x=ls; $x'", &["bash -c x=ls; $x", "ls"]),
         ("x=rm; $x -r /a", &["rm -r /a"]),
+        ("x=ls; x=rm; $x", &["ls", "rm"]),
     ] {
         assert_eq!(read(line), expected, "{line}");
     }
@@ -374,14 +375,14 @@ fn a_program_is_what_a_variable_assigned_once_holds() {
         "{eval,'rm y'}",
         "x=let; $x 'a[$(rm y)]'",
         "if a; then x=ls; fi; $x",
-        "x=ls; x=rm; $x",
+        "x=ls; x+=rm; $x",
         "x=$(cat f); $x",
     ] {
         assert!(commands(line).is_err(), "{line}: {:?}", commands(line));
     }
 }
 
-/// Every way in which a variable gets a value counts as an assignment: `$x` is followed only if it is assigned once.
+/// Every way in which a variable gets a value counts as an assignment: `$x` is followed only if all of them are plain.
 #[test]
 fn names_are_assigned_in_many_ways() {
     for assigning in [

@@ -29,6 +29,7 @@ mod output;
 mod owners;
 mod quoting;
 mod rounds;
+mod several;
 mod syntax;
 mod table;
 mod variables;
@@ -169,7 +170,8 @@ pub type Command = Vec<String>;
 /// follow the command that runs them.
 ///
 /// Variables that the line assigns once, elements of arrays, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat`
-/// and here-documents of plain text feed to a shell are replaced by their values. A command with texts that stand there or not
+/// and here-documents of plain text feed to a shell are replaced by their values. A command with a variable that has one of several
+/// plain values of the line is listed with each of them, and one with texts that stand there or not
 /// (`${x:+-v}`) is listed with and without them. Other expansions among the operands of a command stay as they are written; what
 /// may be a text of the line (`${x:-a}`) or nothing is listed once more as that, if it decides which words there are.
 ///

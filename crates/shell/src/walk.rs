@@ -11,6 +11,7 @@ pub(super) use super::folder::Folder;
 use super::follow::is_descriptor;
 use super::foreign::own_variable;
 use super::owners::Owners;
+use super::several::settle;
 use super::syntax::{
     self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
 };
@@ -108,6 +109,8 @@ pub(super) struct Scope<'a> {
     pub(super) values: HashMap<String, String>,
     /// Variables that are assigned once, of which only a part is known.
     pub(super) partial: HashMap<String, Partial>,
+    /// Variables that have one of these values.
+    pub(super) several: HashMap<String, Vec<String>>,
     constant: HashSet<String>,
     pub(super) arrays: HashMap<String, Array>,
     /// `$0`, `$1`, …, if known; empty if there are no parameters and `$0` is the name by which the shell was called.
@@ -291,6 +294,7 @@ impl<'l> Walk<'l> {
         values.retain(|name, _| !names.dynamic && !names.assigned.contains_key(name));
         partial.retain(|name, _| !names.dynamic && !names.assigned.contains_key(name));
         let mut scope = Scope {
+            several: HashMap::new(),
             constant: constants(&parsed),
             arrays: arrays(&parsed),
             parsed: &parsed,
@@ -374,6 +378,7 @@ impl<'l> Walk<'l> {
                 true => before,
                 false => reached,
             };
+            settle(statement, scope, always);
         }
         Ok(())
     }
@@ -444,7 +449,7 @@ impl<'l> Walk<'l> {
                 let noted = name.and_then(syntax::literal);
                 let all = match noted.as_deref().is_some_and(syntax::is_noted) {
                     true => vec![self.words(words, scope)?],
-                    false => self.chosen(words, scope)?,
+                    false => self.readings(words, scope)?,
                 };
                 for fields in &all {
                     self.exec_input(node, words, fields, scope, &feed, always)?;

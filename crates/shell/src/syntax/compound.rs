@@ -182,6 +182,7 @@ impl Parser<'_> {
                     pipelines: vec![vec![node]],
                     background: true,
                     either: false,
+                    alternates: false,
                     discardable: true,
                 };
                 return Ok(Kind::Group {

@@ -59,15 +59,19 @@ impl Parser<'_> {
                 break;
             }
             let mut either = false;
+            // whether the last operator was `&&`, and whether `||` has followed that
+            let (mut is_and, mut alternates) = (false, false);
             let mut pipelines = vec![self.pipeline(&mut either)?];
             loop {
                 self.blanks();
-                if !self.eat("&&") {
+                let follows_and = std::mem::replace(&mut is_and, self.eat("&&"));
+                if !is_and {
                     if !self.eat("||") {
                         break;
                     }
                     either = true;
                 }
+                alternates = follows_and && !is_and;
                 self.lines()?;
                 pipelines.push(self.pipeline(&mut either)?);
             }
@@ -84,6 +88,7 @@ impl Parser<'_> {
                 pipelines,
                 background,
                 either,
+                alternates,
                 discardable: self.names.may_fail > before,
             });
         }

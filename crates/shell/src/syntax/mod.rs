@@ -39,6 +39,8 @@ pub(crate) struct Statement {
     pub(crate) background: bool,
     /// Whether a pipeline may run because one before it failed: after `||` and `!`.
     pub(crate) either: bool,
+    /// Whether the last two pipelines are one behind `&&` and one behind `||`: one of them runs.
+    pub(crate) alternates: bool,
     /// Whether an error before or in it may make Bash discard the rest of its line, and go on with the next one.
     pub(crate) discardable: bool,
 }
@@ -181,6 +183,8 @@ pub(crate) struct Names {
     pub(crate) paths: HashSet<String>,
     /// The number of those of a number: by digits, and by arithmetic.
     pub(crate) numbers: HashMap<String, usize>,
+    /// The values of those of plain texts, in which nothing is expanded again.
+    pub(crate) values: HashMap<String, Vec<String>>,
     pub(crate) aliases: HashSet<String>,
     pub(crate) functions: HashSet<String>,
     /// The text is evaluated by `eval`, `.` or `trap`, so any variable may change.
@@ -232,6 +236,15 @@ impl Names {
             if twice || !self.associative.contains(name) {
                 self.texts.evaluate(index);
             }
+        }
+    }
+
+    /// Records the value of an assignment, if it is plain text.
+    pub(crate) fn give(&mut self, name: &str, value: &Word) {
+        let is_plain = |c: char| c == ' ' || c != '=' && is_part_of_path(c);
+        if let Some(text) = literal(value).filter(|text| text.chars().all(is_plain)) {
+            let values = self.values.entry(name.to_owned()).or_default();
+            values.push(text);
         }
     }
 

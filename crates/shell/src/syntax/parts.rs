@@ -73,6 +73,9 @@ impl Parser<'_> {
             value.extend(self.parts(End::Word)?);
         }
         self.flow_into(&name, &value);
+        if plain {
+            self.names.give(&name, &value);
+        }
         if let [Part::Param { written, .. } | Part::Substitution { written, .. }] = value.as_slice()
             && is_plain_value(written)
         {

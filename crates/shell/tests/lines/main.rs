@@ -23,6 +23,7 @@ mod left_files;
 mod programs;
 mod quirks;
 mod settings;
+mod several;
 mod undetermined;
 mod vanishing;
 

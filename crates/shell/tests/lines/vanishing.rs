@@ -222,7 +222,7 @@ fn defaults_with_blanks_are_words_behind_an_assignment() {
 #[test]
 fn another_reading_decides_no_program() {
     all_are_unknown(&[
-        "d=r; d=r; timeout ${c:--k} 5 5 ${d}m f",
+        "d=r; d+=; timeout ${c:--k} 5 5 ${d}m f",
         "timeout ${c:--k} 5 5 ${d:-$(echo r)}m f",
         "flock ${NOPE:--n} g ${d:-$(echo r)}m f",
         "flock ${NOPE:--w} 5 g ${d:-$(echo r)}m f",
