@@ -138,6 +138,31 @@ impl Texts {
         meets(&reached, &self.evaluated) || meets(&reached, &self.naming)
     }
 
+    /// Returns the variables of which arithmetic may read a text, also as the name of a variable.
+    fn readers(&self) -> HashSet<&str> {
+        let mut sources: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (from, to) in &self.flows {
+            sources.entry(to).or_default().push(from);
+        }
+        let read = self
+            .evaluated
+            .iter()
+            .chain(&self.naming)
+            .map(String::as_str);
+        let mut open: Vec<&str> = read.collect();
+        // an empty name stands for any variable
+        open.extend((!open.is_empty()).then_some(""));
+        let mut readers: HashSet<&str> = open.iter().copied().collect();
+        while let Some(name) = open.pop() {
+            for from in sources.get(name).into_iter().flatten() {
+                if readers.insert(from) {
+                    open.push(from);
+                }
+            }
+        }
+        readers
+    }
+
     /// Returns the variables that may hold the texts of these.
     fn reached(&self, from: &HashSet<String>) -> HashSet<String> {
         let mut reached = from.clone();
@@ -176,14 +201,14 @@ impl Texts {
         let own = self.assigns.iter().filter(|name| decides(name));
         // what an input gives to a variable may be any text of the line
         let is_taken = self.is_read(&self.taken);
-        let is_evaluated = |name: &String| {
-            let of_name = self
-                .assigning
-                .iter()
-                .filter(|(_, assigned)| assigned == name);
-            let holders: HashSet<String> = of_name.map(|(holder, _)| holder.clone()).collect();
-            is_taken || self.direct.contains(name) || self.is_read(&holders)
-        };
+        let readers = self.readers();
+        let of_readers = self
+            .assigning
+            .iter()
+            .filter(|(holder, _)| readers.contains(&**holder));
+        let evaluated: HashSet<&String> = of_readers.map(|(_, name)| name).collect();
+        let is_evaluated =
+            |name: &String| is_taken || self.direct.contains(name) || evaluated.contains(name);
         let named = own.filter(|name| is_evaluated(name));
         let any = !self.assigns.is_empty();
         let evaluates = !self.evaluated.is_empty();
