@@ -282,11 +282,7 @@ fn events() -> (Vec<Vec<Cell>>, String) {
         (seed >> 33) % n
     };
     let object = |name: &str, value: &str| {
-        Value::Object(
-            Object::new(vec![(name.into(), Value::string(value))])
-                .unwrap()
-                .into(),
-        )
+        Value::Object(Object::new(vec![(name.into(), Value::string(value))]).unwrap())
     };
     let mut pending: Option<String> = None;
     for index in 0..N {

@@ -639,8 +639,7 @@ fn renumbered(value: &Value, number: &impl Fn(u16) -> u16) -> Value {
                 .iter()
                 .map(|(name, member)| (name.clone(), renumbered(member, number)))
                 .collect();
-            Object::new(members)
-                .map_or_else(|_| value.clone(), |object| Value::Object(object.into()))
+            Object::new(members).map_or_else(|_| value.clone(), Value::Object)
         }
         other => other.clone(),
     }

@@ -502,7 +502,7 @@ fn without_a_word(value: &Value) -> Vec<Value> {
                     .filter_map(move |value| {
                         let mut members = members.clone();
                         members[place].1 = value;
-                        Some(Value::Object(Object::new(members).ok()?.into()))
+                        Some(Value::Object(Object::new(members).ok()?))
                     })
             };
             (0..members.len()).flat_map(changed).collect()

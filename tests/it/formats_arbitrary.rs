@@ -121,7 +121,7 @@ fn value() -> impl Strategy<Value = Value> {
                     .into_iter()
                     .map(|(key, value)| (key.into(), value))
                     .collect();
-                Value::Object(Object::new(members).unwrap().into())
+                Value::Object(Object::new(members).unwrap())
             }),
         ]
     })
@@ -156,7 +156,7 @@ fn shaped() -> impl Strategy<Value = Value> {
     ]);
     (keys, prop::collection::vec(value(), 6)).prop_map(|(keys, values)| {
         let members = keys.into_iter().map(Into::into).zip(values).collect();
-        Value::Object(Object::new(members).unwrap().into())
+        Value::Object(Object::new(members).unwrap())
     })
 }
 

@@ -166,7 +166,7 @@ fn members() {
         assert_eq!(found, (value.clone(), error), "{whole:?}[{at:?}]");
         if let Cell::Known(Value::String(name)) = &at {
             let found = apply(std::slice::from_ref(&whole), Type::Json, &|ids| {
-                Expr::Member(ids[0], name.clone())
+                Expr::Member(ids[0], name.to_smol())
             });
             assert_eq!(found, (value, error), "{whole:?}.{name}");
         }

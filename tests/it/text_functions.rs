@@ -65,7 +65,7 @@ fn verdicts(conditions: &[&str]) -> Vec<&'static str> {
                 Cell::Known(Value::Set(
                     ["b", "a"].into_iter().map(Value::string).collect(),
                 )),
-                Cell::Known(Value::Object(object.unwrap().into())),
+                Cell::Known(Value::Object(object.unwrap())),
             ]
             .into(),
         }],

@@ -329,7 +329,7 @@ fn json(text: &str, depth: usize) -> Outcome {
                 .map(|(key, raw)| Ok((key.clone(), json(raw.get(), depth)?)));
             let object = Object::new(members.collect::<Result<_, String>>()?);
             object
-                .map(|object| Value::Object(object.into()))
+                .map(Value::Object)
                 .map_err(|key| format!("duplicate key `{key}`"))
         }
         _ => Number::parse(text)

@@ -382,7 +382,7 @@ impl<'a> Ctx<'a> {
                     .zip(values)
                     .map(|((name, _), value)| (name.clone(), value.clone()));
                 guard_lang::value::Object::new(members.collect())
-                    .map(|object| Value::Object(object.into()))
+                    .map(Value::Object)
                     .map_err(|key| format!("duplicate key `{key}`"))
             }
             (other, _) => Err(format!("{other:?} has wrong operands")),

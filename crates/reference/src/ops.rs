@@ -360,7 +360,7 @@ fn fit(value: &Value, target: &Type) -> Option<Value> {
                 .iter()
                 .map(|(key, value)| Some((key.clone(), fit(value, item)?)));
             Some(Value::Object(
-                Object::new(members.collect::<Option<_>>()?).ok()?.into(),
+                Object::new(members.collect::<Option<_>>()?).ok()?,
             ))
         }
         (Type::Record(of), Value::Object(object)) => {
@@ -370,7 +370,7 @@ fn fit(value: &Value, target: &Type) -> Option<Value> {
                 .iter()
                 .map(|(name, ty)| Some((name.clone(), fit(&member(name), ty)?)));
             Some(Value::Object(
-                Object::new(members.collect::<Option<_>>()?).ok()?.into(),
+                Object::new(members.collect::<Option<_>>()?).ok()?,
             ))
         }
         _ => None,

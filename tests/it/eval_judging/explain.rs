@@ -145,7 +145,7 @@ fn errors_in_the_data_name_their_step_and_field_once() {
     let object = |value: Value| {
         let object =
             guard_lang::value::Object::new(vec![("amount".into(), value)]).expect("distinct");
-        vec![k(Value::Object(object.into()))]
+        vec![k(Value::Object(object))]
     };
     let report = judge(
         &program,

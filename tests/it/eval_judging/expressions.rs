@@ -226,9 +226,7 @@ fn arithmetic_is_checked() {
 fn members_casts_and_defaults() {
     let (mut build, a, b) = pair();
     let object = k(Value::Object(
-        Object::new(vec![("to".into(), Value::string("x"))])
-            .expect("distinct")
-            .into(),
+        Object::new(vec![("to".into(), Value::string("x"))]).expect("distinct"),
     ));
     let to = build.e(Expr::Member(a, "to".into()), Type::Json);
     let is = build.eq(to, b);

@@ -225,9 +225,7 @@ pub(crate) fn object(members: &[(&str, Value)]) -> Value {
     let members = members
         .iter()
         .map(|(key, value)| (SmolStr::new(key), value.clone()));
-    Value::Object(Arc::new(
-        Object::new(members.collect()).expect("distinct keys"),
-    ))
+    Value::Object(Object::new(members.collect()).expect("distinct keys"))
 }
 
 pub(crate) const U: Cell = Cell::Unknown;

@@ -31,7 +31,7 @@ fn from_jiter(value: &JsonValue<'_>) -> Value {
             let members = members
                 .iter()
                 .map(|(key, value)| (key.as_ref().into(), from_jiter(value)));
-            Value::Object(Object::new(members.collect()).unwrap().into())
+            Value::Object(Object::new(members.collect()).unwrap())
         }
     }
 }

@@ -198,10 +198,10 @@ impl Codec {
             }
             (Kind::Text(texts), Value::String(text)) if self.closed => {
                 let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
-                let known = texts.get_index_of(text);
+                let known = texts.get_index_of(text.as_str());
                 known.map_or(Some(UNSEEN), |code| u32::try_from(code).ok())?
             }
-            (Kind::Text(texts), Value::String(text)) => text_code(texts, text)?,
+            (Kind::Text(texts), Value::String(text)) => text_code(texts, &text.to_smol())?,
             _ => return None,
         };
         code.checked_add(u32::from(self.nullable))
@@ -226,7 +226,7 @@ impl Codec {
                 texts
                     .get_index(code as usize)
                     .map_or(Cell::Unknown, |text| {
-                        Cell::Known(Value::String(text.clone()))
+                        Cell::Known(Value::String(text.clone().into()))
                     })
             }
             Kind::Monitor(_) => Cell::Unknown,

@@ -102,7 +102,8 @@ impl Names {
                     |name| object.get(name).is_some(),
                     || object.iter().map(|(name, _)| name),
                 ),
-                Value::String(text) if text.len() <= LONGEST => {
+                Value::String(text) if !text.is_longer(LONGEST) => {
+                    let text = &text.to_smol();
                     (noted.texts).note(|name| name == text, || [text].into_iter());
                     if let Some(spellings) = &noted.spellings {
                         spellings.note(text);

@@ -472,6 +472,6 @@ impl<'a> Checker<'a> {
                 .label("unknown at every step")
                 .note("replace it by a condition on the fields of the event"),
         );
-        self.add(Expr::Todo(words), Type::Bool, span)
+        self.add(Expr::Todo(words.into()), Type::Bool, span)
     }
 }

@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
             | ExprKind::Percent(_)
             | ExprKind::Duration(_) => self.number(expr, expected),
             ExprKind::String(text) => self.add(
-                Expr::Const(Value::String(text.value.clone())),
+                Expr::Const(Value::String(text.value.clone().into())),
                 Type::String,
                 span,
             ),

@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
                     .iter()
                     .map(|(name, value)| Some((name.clone(), self.constant_of(*value)?)))
                     .collect();
-                Some(Value::Object(Object::new(members?).ok()?.into()))
+                Some(Value::Object(Object::new(members?).ok()?))
             }
             _ => None,
         }

@@ -121,7 +121,7 @@ impl Search<'_> {
 
     fn constant_text(&self, id: ExprId) -> Option<smol_str::SmolStr> {
         match self.spec.exprs.get(id) {
-            Expr::Const(Value::String(text)) => Some(text.clone()),
+            Expr::Const(Value::String(text)) => Some(text.to_smol()),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use super::{Goal, Work, text};
 use crate::hir::{Builtin, Compare, Expr, Spec};
 use crate::ids::ExprId;
 use crate::types::Type;
-use crate::value::{Number, Object, Value};
+use crate::value::{Number, Object, Text, Value};
 
 /// An event: the values of the relevant fields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -140,9 +140,9 @@ fn chosen(spec: &Spec, search: &Search<'_>, id: ExprId) -> Option<Value> {
             let text = text::example(spec, &asked).or_else(|| {
                 (0..9)
                     .map(fresh)
-                    .find(|text| !search.compares(id, &Value::String(text.clone())))
+                    .find(|text| !search.compares(id, &Value::String(text.clone().into())))
             })?;
-            Some(Value::String(text))
+            Some(Value::String(text.into()))
         }
         Type::List(_) => Some(Value::list(Vec::new())),
         _ => None,
@@ -178,8 +178,8 @@ fn between(low: Option<&Value>, high: Option<&Value>, ty: &Type) -> Option<Value
         _ => None,
     };
     let value = match (low, high) {
-        (Some(Value::String(low)), _) => Value::String(format_smolstr!("{low}x")),
-        (None, Some(Value::String(_))) => Value::String(SmolStr::default()),
+        (Some(Value::String(low)), _) => Value::String(format_smolstr!("{low}x").into()),
+        (None, Some(Value::String(_))) => Value::String(Text::default()),
         _ => match (number(low), number(high)) {
             (Some(low), Some(high)) => {
                 let whole = low.floor() + 1.0;
@@ -277,5 +277,5 @@ fn with_member(old: Option<Value>, path: &[SmolStr], value: Value) -> Value {
     let inner = place.map(|place| members.remove(place).1);
     members.push((first.clone(), with_member(inner, rest, value)));
     members.sort_by(|a, b| a.0.cmp(&b.0));
-    Object::new(members).map_or(Value::Null, |object| Value::Object(object.into()))
+    Object::new(members).map_or(Value::Null, Value::Object)
 }

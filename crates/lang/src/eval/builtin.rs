@@ -44,7 +44,7 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
         (Builtin::Split, Value::String(text), Some(Value::String(by))) => {
             Ok(strings(if by.is_empty() {
                 text.chars()
-                    .map(|c| Value::String(SmolStr::from_iter([c])))
+                    .map(|c| Value::String(SmolStr::from_iter([c]).into()))
                     .collect()
             } else {
                 text.split(by.as_str()).map(Value::string).collect()

@@ -86,9 +86,7 @@ fn items(value: &Value) -> Option<Box<dyn Iterator<Item = &Value> + '_>> {
 }
 
 fn object_of(members: Vec<(smol_str::SmolStr, Value)>) -> Option<Value> {
-    Object::new(members)
-        .ok()
-        .map(|object| Value::Object(Arc::new(object)))
+    Object::new(members).ok().map(Value::Object)
 }
 
 fn seconds(number: &Number) -> Option<Instant> {

@@ -67,8 +67,8 @@ impl FieldTests {
             n_fields: spec.schema.fields.len(),
             tests: Vec::new(),
         };
-        let of_text = tests.values(&Value::String(text.clone()), nodes.iter().copied());
-        let of_foreign = tests.values(&Value::String(FOREIGN), nodes.iter().copied());
+        let of_text = tests.values(&Value::String(text.clone().into()), nodes.iter().copied());
+        let of_foreign = tests.values(&Value::String(FOREIGN.into()), nodes.iter().copied());
         tests.tests = nodes
             .into_iter()
             .zip(of_text)

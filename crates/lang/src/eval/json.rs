@@ -1,7 +1,5 @@
 //! `json(s)`: parses a text in the data as JSON, or one member of it.
 
-use std::sync::Arc;
-
 use jiter::{Jiter, Peek};
 use smol_str::SmolStr;
 
@@ -9,6 +7,7 @@ use super::ops::Fault;
 use crate::input::keys::OpenKeys;
 use crate::input::quick;
 use crate::input::scan::Key;
+use crate::value::escapes::unescape;
 use crate::value::{Number, Object, Value};
 
 /// The greatest nesting depth that is parsed.
@@ -80,9 +79,7 @@ fn read(jiter: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Failur
                 members.push((key, read(jiter, peek, depth + 1)?));
                 next = jiter.next_key()?.map(SmolStr::new);
             }
-            Value::Object(Arc::new(
-                Object::new(members).map_err(Failure::DuplicateKey)?,
-            ))
+            Value::Object(Object::new(members).map_err(Failure::DuplicateKey)?)
         }
         number => {
             let digits = std::str::from_utf8(jiter.known_number_bytes(number)?)
@@ -205,7 +202,7 @@ impl Pass<'_, '_> {
             let text = if quoted.plain {
                 written
             } else {
-                quick::unescape(written, usize::MAX, &mut self.room.decoded)?;
+                unescape(written, usize::MAX, &mut self.room.decoded)?;
                 &self.room.decoded
             };
             let is_wanted = depth == 0 && self.wanted == Some(text);

@@ -9,7 +9,7 @@ use super::builtin::each_text;
 use crate::hash::SeededSet;
 use crate::hir::{Arith, Compare};
 use crate::texts;
-use crate::value::{Instant, Number, Truth, Value};
+use crate::value::{Instant, Number, Text, Truth, Value};
 
 /// The reason why an expression has no value: a data error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,7 +209,7 @@ pub(super) fn text_test(
     operator: &'static str,
     lhs: &Value,
     rhs: &Value,
-    test: impl Fn(&str, &str) -> bool,
+    test: impl Fn(&Text, &Text) -> bool,
 ) -> Result<bool, Fault> {
     match (lhs, rhs) {
         (Value::String(lhs), Value::String(rhs)) => Ok(test(lhs, rhs)),
@@ -265,7 +265,9 @@ pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value) -> Result<Value, Fault>
         (Value::String(lhs), Value::String(rhs)) if op == Arith::Add => {
             match lhs.len() + rhs.len() > texts::MOST_BYTES {
                 true => Err(Fault::TooLong("+")),
-                false => Ok(Value::String(smol_str::format_smolstr!("{lhs}{rhs}"))),
+                false => Ok(Value::String(
+                    smol_str::format_smolstr!("{lhs}{rhs}").into(),
+                )),
             }
         }
         // Without the limit, a track that appends itself doubles at every event.

@@ -248,7 +248,7 @@ fn size(cell: &Cell) -> usize {
     fn of(value: &Value) -> usize {
         let own = size_of::<Value>();
         own + match value {
-            Value::String(text) if text.is_heap_allocated() => text.len(),
+            Value::String(text) => text.memory(),
             Value::List(items) => items.iter().map(of).sum(),
             Value::Set(items) => items.iter().map(of).sum(),
             Value::Object(object) => object

@@ -1,7 +1,6 @@
 //! The places in events that conditions compare with constants, and with what.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use smol_str::SmolStr;
 
@@ -64,7 +63,7 @@ fn replaced(value: &Value, path: &[SmolStr], with: &Value) -> Value {
         (key.clone(), member)
     });
     let made = Object::new(members.collect());
-    made.map_or_else(|_| value.clone(), |object| Value::Object(Arc::new(object)))
+    made.map_or_else(|_| value.clone(), Value::Object)
 }
 
 /// Returns the places that these expressions, or what they consist of, compare with constants or read members of.
@@ -138,7 +137,7 @@ impl Place {
 
 fn text(value: &Value) -> Option<SmolStr> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(text.to_smol()),
         _ => None,
     }
 }

@@ -219,7 +219,7 @@ impl Meetings {
         match value {
             Value::String(text) => {
                 let class = self.root(class);
-                self.texts[class].push(text.clone());
+                self.texts[class].push(text.to_smol());
             }
             Value::List(items) => {
                 let part = self.part(class, Part::Element);
@@ -320,7 +320,7 @@ fn is_list(spec: &Spec, id: ExprId) -> bool {
 /// Returns the text of a constant, which may be written in parts.
 fn text_of(spec: &Spec, id: ExprId) -> Option<SmolStr> {
     match spec.exprs.get(id) {
-        Expr::Const(Value::String(text)) => Some(text.clone()),
+        Expr::Const(Value::String(text)) => Some(text.to_smol()),
         Expr::Arith(Arith::Add, one, other) => {
             let (one, other) = (text_of(spec, *one)?, text_of(spec, *other)?);
             Some(smol_str::format_smolstr!("{one}{other}"))

@@ -124,6 +124,16 @@ fn enum_value(of: &EnumType, text: &str, ty: &Type) -> CellResult {
     }
 }
 
+/// Whether the cell of a value is the value itself. Most are texts or null.
+#[inline]
+pub(crate) fn is_as_it_is(field: &Field, value: &Value) -> bool {
+    match (value, field.ty.non_null()) {
+        (Value::String(_), Type::String) | (Value::Bool(_), Type::Bool) => true,
+        (Value::Null, _) => field.ty.may_be_null() && !matches!(field.absent, Absent::Default(_)),
+        _ => false,
+    }
+}
+
 /// Reads a value of a tree.
 pub(crate) fn from_value(field: &Field, value: &Value) -> CellResult {
     match value {
@@ -252,7 +262,7 @@ fn converted(items: &[Value], ty: &Type, unit: TimeUnit) -> Result<Vec<Value>, O
 
 fn members(members: Vec<(SmolStr, Value)>) -> CellResult {
     match Object::new(members) {
-        Ok(object) => Ok(Value::Object(object.into())),
+        Ok(object) => Ok(Value::Object(object)),
         // Only a record type that declares a member twice comes here.
         Err(key) => trouble(ProblemKind::DuplicateKey, document::duplicate_key(&key)),
     }

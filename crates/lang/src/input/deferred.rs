@@ -9,9 +9,7 @@
 //! **Invariant:** the cell of a deferred text is never read before it is decoded; `eval/classes/demand.rs` computes from the
 //! class of the event what may be read.
 
-use smol_str::SmolStr;
-
-use super::quick;
+use crate::value::escapes::unescape;
 use crate::value::{Cell, Value};
 
 /// Fields beyond this number are never deferred, so that a set of fields is a word.
@@ -76,7 +74,7 @@ impl<'t> Deferred<'t> {
             return known(Some(&written[..end.unwrap_or(written.len())]));
         }
         let mut text = String::new();
-        let sound = quick::unescape(written, most, &mut text);
+        let sound = unescape(written, most, &mut text);
         known(sound.map(|()| &*text))
     }
 }
@@ -84,7 +82,7 @@ impl<'t> Deferred<'t> {
 /// Returns the cell of a text that the scanner has already validated.
 fn known(text: Option<&str>) -> Cell {
     text.map_or(Cell::Unknown, |text| {
-        Cell::Known(Value::String(SmolStr::new(text)))
+        Cell::Known(Value::String(text.into()))
     })
 }
 

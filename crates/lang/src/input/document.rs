@@ -9,14 +9,17 @@
 //! * strings with half a surrogate pair, which are no text,
 //! * objects with a key twice: the whole object, since it cannot be told which copy another reader believes.
 
+use std::sync::Arc;
+
 use jiter::Peek;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::limits::InputLimits;
+use super::quick::Quoted;
 use super::scan::{Fault, FaultKind, HALF_PAIR, Lexeme, Scanner};
 use crate::problem::ProblemKind;
-use crate::value::{EnumValue, Number, Object, Value};
+use crate::value::{EnumValue, Number, Object, Text, Value};
 
 /// No spec has this many enums.
 const STAND_IN: u16 = u16::MAX;
@@ -168,8 +171,12 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
         message: "invalid UTF-8".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut scanner = Scanner::new(text, 0, String::new());
-    let mut trees = TreeBuilder::new(limits.record_memory);
+    let text: Arc<str> = text.into();
+    let mut scanner = Scanner::new(&text, 0, String::new());
+    let mut trees = TreeBuilder {
+        document: Some(Arc::clone(&text)),
+        ..TreeBuilder::new(limits.record_memory)
+    };
     let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
     let line_ends = trees.line_ends(text.as_bytes()).map_err(fail)?;
     let mut lists = ListLines::default();
@@ -264,7 +271,7 @@ impl Outer<'_> {
                     members.push((name, self.build(scanner, inner, levels)?));
                     next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
                 }
-                self.trees.object(members, start)
+                self.trees.object(Object::new(members), start)
             }
             (Peek::Array, Some(inner), _) => {
                 let (mut items, mut lines) = (Vec::new(), Vec::new());
@@ -299,6 +306,8 @@ pub(crate) struct Note {
 /// Builds trees in bounded memory.
 #[derive(Debug)]
 pub(crate) struct TreeBuilder {
+    /// The text that is read, where it is kept for long strings.
+    document: Option<Arc<str>>,
     pub(crate) notes: Vec<Note>,
     /// Bytes that further values may take.
     pub(crate) left: usize,
@@ -313,6 +322,7 @@ impl TreeBuilder {
 
     pub(crate) fn new(left: usize) -> TreeBuilder {
         TreeBuilder {
+            document: None,
             notes: Vec::new(),
             left,
             members: Vec::new(),
@@ -352,8 +362,8 @@ impl TreeBuilder {
                     self.members.push((name, value));
                     next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
                 }
-                let members = self.members.drain(first..).collect();
-                self.object(members, start)
+                let object = Object::of_last(&mut self.members, first);
+                self.object(object, start)
             }
             Peek::Array => {
                 let inner = depth.checked_sub(1).ok_or(too_deep)?;
@@ -367,24 +377,38 @@ impl TreeBuilder {
                 }
                 Ok(Value::List(self.items.drain(first..).collect()))
             }
-            _ => match scanner.scalar(peek).map(scalar) {
-                Ok(Ok(value)) => Ok(value),
-                Ok(Err(digits)) => {
-                    let message = format!("number `{}` is out of range", brief(digits));
-                    self.unknown(start, ProblemKind::Number, message)
-                }
+            Peek::String => match scanner.pass_string() {
+                Ok(quoted) => Ok(Value::String(self.text(scanner, start, quoted))),
                 Err(fault) => {
                     scanner.rest_of_string(fault)?;
                     self.unknown(start, ProblemKind::InvalidUtf8, HALF_PAIR.to_owned())
                 }
             },
+            _ => match scanner.scalar(peek).map(scalar)? {
+                Ok(value) => Ok(value),
+                Err(digits) => {
+                    let message = format!("number `{}` is out of range", brief(digits));
+                    self.unknown(start, ProblemKind::Number, message)
+                }
+            },
+        }
+    }
+
+    /// Returns the text of a string that was passed over, from its opening quote.
+    fn text(&self, scanner: &mut Scanner<'_>, quote: usize, quoted: Quoted) -> Text {
+        let len = quoted.end - quote - 2;
+        match &self.document {
+            Some(document) if len >= Text::SHORT => {
+                Text::written(document, quote + 1, len, quoted.plain)
+            }
+            _ => scanner.meaning(quote, quoted).into(),
         }
     }
 
     /// Returns an object, or the stand-in for one with a key twice.
-    fn object(&mut self, members: Vec<(SmolStr, Value)>, start: usize) -> Result<Value, Fault> {
-        match Object::new(members) {
-            Ok(object) => Ok(Value::Object(object.into())),
+    fn object(&mut self, made: Result<Object, SmolStr>, start: usize) -> Result<Value, Fault> {
+        match made {
+            Ok(object) => Ok(Value::Object(object)),
             Err(key) => self.unknown(start, ProblemKind::DuplicateKey, duplicate_key(&key)),
         }
     }

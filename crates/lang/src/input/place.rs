@@ -15,7 +15,7 @@ use crate::value::Value;
 /// Returns a name: a text, or a number as it is written.
 pub(crate) fn named(value: &Value) -> Option<SmolStr> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(text.to_smol()),
         Value::Number(number) => Some(number.to_smolstr()),
         _ => None,
     }

@@ -10,7 +10,7 @@ use super::record::Step;
 use crate::input_schema::Field;
 use crate::problem::ProblemKind;
 use crate::types::Type;
-use crate::value::{Cell, Value};
+use crate::value::{Cell, Text, Value};
 
 /// A problem before its file, line and trace are known.
 #[derive(Clone, Debug)]
@@ -215,8 +215,14 @@ impl RecordBuilder {
     /// Keeps a text. Most cells are texts, and building them in place saves moving them from hand to hand.
     #[inline]
     pub(crate) fn put_text(&mut self, plan: &Plan, level: LevelId, slot: usize, text: &str) {
+        self.put_known(plan, level, slot, Value::String(text.into()));
+    }
+
+    /// Keeps a value.
+    #[inline]
+    pub(crate) fn put_known(&mut self, plan: &Plan, level: LevelId, slot: usize, value: Value) {
         if let Some(place) = self.cell(plan, level, slot) {
-            *place = Some(Cell::Known(Value::String(SmolStr::new(text))));
+            *place = Some(Cell::Known(value));
         }
     }
 
@@ -224,7 +230,7 @@ impl RecordBuilder {
     #[inline]
     pub(crate) fn put_later(&mut self, slot: usize, at: usize, len: usize, plain: bool) {
         if let Some(place) = self.event.get_mut(slot) {
-            *place = Some(Cell::Known(Value::String(SmolStr::default())));
+            *place = Some(Cell::Known(Value::String(Text::default())));
             self.passed.push(DeferredText {
                 step: self.steps.len(),
                 field: slot,

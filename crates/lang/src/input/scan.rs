@@ -14,6 +14,7 @@ use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 
 use super::keys::OpenKeys;
 use super::quick::{self, Quoted};
+use crate::value::escapes::unescape;
 
 /// The reason why a text is not JSON, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,7 +244,7 @@ impl<'j> Scanner<'j> {
             self.decoded = String::new();
         }
         // What was passed over is known to be sound.
-        let _ = quick::unescape(written, usize::MAX, &mut self.decoded);
+        let _ = unescape(written, usize::MAX, &mut self.decoded);
         &self.decoded
     }
 

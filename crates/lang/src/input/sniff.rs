@@ -7,9 +7,9 @@ use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::document;
-use super::quick;
 use super::scan::{Fault, FaultKind, Scanner};
 use crate::problem::ProblemKind;
+use crate::value::escapes::unescape;
 use crate::value::{Object, Value};
 
 /// Values that are looked at.
@@ -103,7 +103,7 @@ impl Sampler {
                     }
                     next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
                 }
-                let object = Object::new(members).map(|object| Value::Object(object.into()));
+                let object = Object::new(members).map(Value::Object);
                 Ok(object.unwrap_or_else(|_| document::unknown(ProblemKind::DuplicateKey)))
             }
             Peek::Array => {
@@ -132,7 +132,7 @@ impl Sampler {
                 let mut kept = String::new();
                 let written = scanner.text(quote + 1, quoted.end - quote - 2);
                 // What was passed over is sound.
-                let _ = quick::unescape(written.unwrap_or_default(), TEXT, &mut kept);
+                let _ = unescape(written.unwrap_or_default(), TEXT, &mut kept);
                 self.spend(kept.len());
                 Ok(Value::string(&kept))
             }

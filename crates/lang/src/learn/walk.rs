@@ -84,7 +84,7 @@ impl Categories {
     /// Returns the category of a record with these facts. Returns `None` without `by`, or if it is unknown.
     pub(crate) fn of(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.by.as_ref()?.initially(0, meta) {
-            Cell::Known(Value::String(text)) => Some(text),
+            Cell::Known(Value::String(text)) => Some(text.to_smol()),
             Cell::Known(Value::Null) => Some(SmolStr::new_static("null")),
             Cell::Known(Value::Enum(value)) => {
                 let of = self.spec.enums.get(usize::from(value.of))?;

@@ -56,18 +56,18 @@ impl ReadKeys {
         let mut read = ReadKeys::default();
         for id in exprs() {
             let (of, name) = match spec.exprs.get(id) {
-                Expr::Member(of, name) => (*of, name),
+                Expr::Member(of, name) => (*of, name.clone()),
                 Expr::Index(of, at) => match spec.exprs.get(*at) {
-                    Expr::Const(Value::String(name)) => (*of, name),
+                    Expr::Const(Value::String(name)) => (*of, name.to_smol()),
                     _ => continue,
                 },
                 _ => continue,
             };
             match places.of(of) {
-                None => drop(read.anywhere.key(name)),
+                None => drop(read.anywhere.key(&name)),
                 Some(paths) => {
                     for path in paths {
-                        read.event.at(&path).key(name);
+                        read.event.at(&path).key(&name);
                     }
                 }
             }
@@ -180,7 +180,7 @@ impl Places<'_> {
             Expr::Meta(at) => self.of_field(spec.schema.meta.get(*at)?, None),
             Expr::Member(of, name) => self.below(&[*of], Step::Key(name.clone())),
             Expr::Index(of, at) => match spec.exprs.get(*at) {
-                Expr::Const(Value::String(name)) => self.below(&[*of], Step::Key(name.clone())),
+                Expr::Const(Value::String(name)) => self.below(&[*of], Step::Key(name.to_smol())),
                 _ => self.below(&[*of], Step::Each),
             },
             Expr::Local(local) => {

@@ -118,6 +118,6 @@ impl Exact {
         let Some(Value::String(found)) = found else {
             return None;
         };
-        Some((found.clone(), self.known.spelt_like(found)?))
+        Some((found.to_smol(), self.known.spelt_like(found)?))
     }
 }

@@ -6,8 +6,10 @@
 //! Values are totally ordered (by kind, then by content) so that sets and reports have one order; the order of the
 //! *language* (`<` between numbers, strings, times, ordered enums) is implemented by the evaluator.
 
+pub(crate) mod escapes;
 mod json_kind;
 mod number;
+mod text;
 mod truth;
 
 use std::cmp::Ordering;
@@ -20,6 +22,7 @@ use smol_str::SmolStr;
 
 pub use json_kind::JsonKind;
 pub use number::{BigInt, Finite, Number};
+pub use text::Text;
 pub use truth::Truth;
 
 /// A known value. Cloning is O(1). Its `serde` form is used for monitor states: it is exact and is not JSON.
@@ -33,7 +36,7 @@ pub enum Value {
     /// A number.
     Number(Number),
     /// A text.
-    String(SmolStr),
+    String(Text),
     /// A point in time.
     Time(Instant),
     /// A length of time.
@@ -43,7 +46,7 @@ pub enum Value {
     /// A list.
     List(Arc<[Value]>),
     /// A JSON object, a record or a map.
-    Object(Arc<Object>),
+    Object(Object),
     /// A set.
     Set(#[serde(deserialize_with = "shallow_set")] OrdSet<Value>),
 }
@@ -99,11 +102,11 @@ pub enum Cell {
     Unknown,
 }
 
-/// A JSON object: members in the order of the text, keys distinct.
+/// A JSON object: members in the order of the text, keys distinct. Cloning is O(1).
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(from = "Members")]
 pub struct Object {
-    members: Vec<(SmolStr, Value)>,
+    members: Arc<[(SmolStr, Value)]>,
     /// A bit for each key ([`bit`]): readers of recordings ask for many keys that are not there, most of which have another.
     #[serde(skip)]
     keys: u64,
@@ -117,14 +120,7 @@ struct Members {
 
 impl From<Members> for Object {
     fn from(stored: Members) -> Object {
-        let keys = stored
-            .members
-            .iter()
-            .fold(0, |keys, (key, _)| keys | bit(key));
-        Object {
-            members: stored.members,
-            keys,
-        }
+        Object::of_distinct(stored.members)
     }
 }
 
@@ -145,6 +141,33 @@ impl Object {
     /// # Errors
     /// Returns the first duplicate key.
     pub fn new(members: Vec<(SmolStr, Value)>) -> Result<Object, SmolStr> {
+        let keys = Object::keys(&members)?;
+        let members = members.into();
+        Ok(Object { members, keys })
+    }
+
+    /// Returns an object of the last members of a list, which it takes from there.
+    ///
+    /// # Errors
+    /// Returns the first duplicate key.
+    pub(crate) fn of_last(
+        list: &mut Vec<(SmolStr, Value)>,
+        first: usize,
+    ) -> Result<Object, SmolStr> {
+        let keys = Object::keys(list.get(first..).unwrap_or_default());
+        let members = list.drain(first..).collect();
+        keys.map(|keys| Object { members, keys })
+    }
+
+    /// Returns an object of members whose keys are known to be distinct.
+    pub(crate) fn of_distinct(members: Vec<(SmolStr, Value)>) -> Object {
+        let keys = members.iter().fold(0, |keys, (key, _)| keys | bit(key));
+        let members = members.into();
+        Object { members, keys }
+    }
+
+    /// Returns the bits of keys, or the first duplicate key.
+    fn keys(members: &[(SmolStr, Value)]) -> Result<u64, SmolStr> {
         let mut keys = 0;
         if members.len() <= 64 {
             for (idx, (key, _)) in members.iter().enumerate() {
@@ -156,14 +179,14 @@ impl Object {
             }
         } else {
             let mut seen = std::collections::HashSet::with_capacity(members.len());
-            for (key, _) in &members {
+            for (key, _) in members {
                 if !seen.insert(key) {
                     return Err(key.clone());
                 }
                 keys |= bit(key);
             }
         }
-        Ok(Object { members, keys })
+        Ok(keys)
     }
 
     /// Returns the member of this name.
@@ -203,14 +226,14 @@ impl Object {
 impl Value {
     /// Returns a text value.
     pub fn string(text: impl AsRef<str>) -> Value {
-        Value::String(SmolStr::new(text))
+        Value::String(SmolStr::new(text).into())
     }
 
     /// Whether two values are the same list or object in memory.
     pub fn is_same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::List(lhs), Value::List(rhs)) => Arc::ptr_eq(lhs, rhs),
-            (Value::Object(lhs), Value::Object(rhs)) => Arc::ptr_eq(lhs, rhs),
+            (Value::Object(lhs), Value::Object(rhs)) => Arc::ptr_eq(&lhs.members, &rhs.members),
             _ => false,
         }
     }

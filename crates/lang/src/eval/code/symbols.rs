@@ -60,7 +60,7 @@ impl SymbolClasses {
             return;
         };
         if let Value::String(text) = value {
-            self.texts.insert(text.clone(), symbol);
+            self.texts.insert(text.to_smol(), symbol);
             self.longest = self.longest.max(text.len());
         }
         self.constants.push(value.clone());
@@ -69,7 +69,7 @@ impl SymbolClasses {
     /// Whether the value is one of the constants.
     pub(in crate::eval) fn has(&self, value: &Value) -> bool {
         match value {
-            Value::String(text) => self.texts.contains_key(text),
+            Value::String(text) => self.texts.contains_key(text.as_str()),
             _ => self.constants.contains(value),
         }
     }
@@ -80,7 +80,7 @@ impl SymbolClasses {
             Cell::Unknown => UNKNOWN,
             Cell::Known(Value::Null) => NULL,
             Cell::Known(Value::String(text)) => {
-                if text.len() > self.longest {
+                if text.is_longer(self.longest) {
                     return OTHER;
                 }
                 self.texts.get(text.as_str()).copied().unwrap_or(OTHER)

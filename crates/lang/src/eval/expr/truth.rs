@@ -80,13 +80,22 @@ impl<'a> Eval<'a> {
             }
             Node::Contains(a, b, false) => self.test(id, *a, *b, searched, ops::contains),
             Node::Contains(a, b, true) => self.test(id, *a, *b, searched_within, ops::holds),
-            Node::StartsWith(a, b) => self.test(id, *a, *b, searched, |lhs, rhs| {
-                ops::text_test("starts_with", lhs, rhs, |whole, part| {
-                    whole.starts_with(part)
-                })
-            }),
+            // No more than the beginning is looked at.
+            Node::StartsWith(a, b) => self.test(
+                id,
+                *a,
+                *b,
+                |_| 0,
+                |lhs, rhs| {
+                    ops::text_test("starts_with", lhs, rhs, |whole, part| {
+                        whole.begins_with(part)
+                    })
+                },
+            ),
             Node::EndsWith(a, b) => self.test(id, *a, *b, searched, |lhs, rhs| {
-                ops::text_test("ends_with", lhs, rhs, |whole, part| whole.ends_with(part))
+                ops::text_test("ends_with", lhs, rhs, |whole, part| {
+                    whole.ends_with(part.as_str())
+                })
             }),
             Node::Matches(a, regex) => match self.value(*a).known() {
                 Some(Value::String(text)) if !self.spend(id, text.len() as u64 / READ) => {

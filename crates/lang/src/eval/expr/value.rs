@@ -222,8 +222,7 @@ impl<'a> Eval<'a> {
                         Cell::Unknown => return Val::Unknown,
                     }
                 }
-                let object =
-                    Object::new(values).map(|object| Value::Object(std::sync::Arc::new(object)));
+                let object = Object::new(values).map(Value::Object);
                 self.checked(
                     id,
                     object.map_err(|key| Fault::DuplicateKey(key.to_string())),

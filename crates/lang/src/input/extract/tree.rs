@@ -96,6 +96,10 @@ impl TreeExtractor<'_> {
         let node = plan.level(level).trie.node(id);
         for &slot in &node.slots {
             let field = &plan.level(level).slots[slot];
+            if cell::is_as_it_is(field, value) {
+                self.builder.put_known(plan, level, slot, value.clone());
+                continue;
+            }
             let reading = match level {
                 LevelId::Event => self.builder.read(field, slot, value),
                 _ => cell::from_value(field, value),

@@ -112,7 +112,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
                 continue;
             }
             let agent = match &agent {
-                Some(agent) => Some(Value::String(agent.clone())),
+                Some(agent) => Some(Value::String(agent.clone().into())),
                 None => agent_of(record.value),
             };
             begin_item(&mut trace, index, record, agent);
@@ -192,7 +192,7 @@ fn agent_id(record: &Value) -> Option<SmolStr> {
 /// Returns the agent of a record: null for the main agent; absent if the record does not say.
 fn agent_of(record: &Value) -> Option<Value> {
     match (agent_id(record), flag(record, "isSidechain")) {
-        (Some(agent), _) => Some(Value::String(agent)),
+        (Some(agent), _) => Some(Value::String(agent.into())),
         (None, Some(true)) => Some(Value::string("sidechain")),
         (None, Some(false)) => Some(Value::Null),
         (None, None) => get(record, "parent_tool_use_id").cloned(),

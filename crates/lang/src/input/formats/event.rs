@@ -2,8 +2,8 @@
 
 use smol_str::SmolStr;
 
-use super::shape::{object, string, unpack};
-use crate::value::Value;
+use super::shape::{string, unpack};
+use crate::value::{Object, Value};
 
 /// The members of the canonical event, in order.
 pub const MEMBERS: [&str; 13] = [
@@ -219,7 +219,7 @@ impl Draft {
         add(10, self.agent);
         add(11, Some(self.raw));
         add(12, wanted.has_place(12).then(|| item.clone()));
-        object(members)
+        Value::Object(Object::of_distinct(members))
     }
 }
 

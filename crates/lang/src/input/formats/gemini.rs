@@ -1,7 +1,5 @@
 //! Sessions of the Gemini CLI, where a call and its result are one object, and contents of the Gemini API.
 
-use smol_str::SmolStr;
-
 use super::event::Draft;
 use super::messages::{answer, find_list, repeats};
 use super::openai;
@@ -13,7 +11,7 @@ use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, units};
 use super::unread;
 use super::{Input, ItemPlace};
-use crate::value::Value;
+use crate::value::{Text, Value};
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     for unit in units(input, is_message) {
@@ -146,7 +144,7 @@ fn call(trace: &mut Trace, call: &Value) {
         return;
     }
     let responses = answer.and_then(items).unwrap_or(&[]).iter();
-    let texts: Vec<&SmolStr> = responses.filter_map(response_text).collect();
+    let texts: Vec<&Text> = responses.filter_map(response_text).collect();
     let said = match (texts.is_empty(), answer) {
         (false, _) => join(texts.into_iter().cloned()),
         (true, Some(Value::String(answer))) => Value::String(answer.clone()),
@@ -159,7 +157,7 @@ fn call(trace: &mut Trace, call: &Value) {
     trace.result(draft, Some(&id));
 }
 
-fn response_text(part: &Value) -> Option<&SmolStr> {
+fn response_text(part: &Value) -> Option<&Text> {
     match get(part, "functionResponse").and_then(|answer| get(answer, "response")) {
         Some(response) => super::shape::said(first(response, &["output", "error", "result"])?),
         None => part_text(part),

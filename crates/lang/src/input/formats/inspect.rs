@@ -22,7 +22,7 @@ use super::units::{Item, Lines};
 use super::{Input, ItemPlace, openai};
 use crate::input::document;
 use crate::problem::ProblemKind;
-use crate::value::{Instant, Value};
+use crate::value::{Instant, Text, Value};
 
 /// The versions of the format that are known.
 const VERSIONS: [i128; 2] = [1, 2];
@@ -130,7 +130,7 @@ fn facts(log: &Value, sample: &Value, name: Option<SmolStr>) -> Value {
             _ => (name.clone(), value.clone()),
         })
         .collect();
-    facts.extend(name.map(|name| ("id".into(), Value::String(name))));
+    facts.extend(name.map(|name| ("id".into(), Value::String(name.into()))));
     let eval = FACTS
         .iter()
         .filter_map(|name| Some((SmolStr::new_static(name), at(log, &["eval", name])?.clone())))
@@ -139,7 +139,7 @@ fn facts(log: &Value, sample: &Value, name: Option<SmolStr>) -> Value {
     object(facts)
 }
 
-fn attachments(sample: &Value) -> HashMap<&str, &SmolStr> {
+fn attachments(sample: &Value) -> HashMap<&str, &Text> {
     let Some(Value::Object(members)) = get(sample, "attachments") else {
         return HashMap::new();
     };
@@ -153,7 +153,7 @@ fn attachments(sample: &Value) -> HashMap<&str, &SmolStr> {
 struct Reader<'a> {
     trace: Trace,
     line: Option<u64>,
-    attachments: HashMap<&'a str, &'a SmolStr>,
+    attachments: HashMap<&'a str, &'a Text>,
     timeline: Timeline,
     /// The latest time so far, for events that have none.
     now: Option<Instant>,
@@ -551,7 +551,7 @@ fn speech(content: Option<&Value>) -> Option<Value> {
 /// Returns a value whose texts are put in place of references; `None` if it has no reference.
 fn resolve(
     value: &Value,
-    attachments: &HashMap<&str, &SmolStr>,
+    attachments: &HashMap<&str, &Text>,
     missing: &mut Option<SmolStr>,
 ) -> Option<Value> {
     match value {

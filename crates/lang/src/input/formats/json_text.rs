@@ -83,7 +83,7 @@ fn value(parser: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Refu
                 next = parser.next_key().map_err(malformed)?.map(SmolStr::new);
             }
             match Object::new(members) {
-                Ok(object) => Ok(Value::Object(object.into())),
+                Ok(object) => Ok(Value::Object(object)),
                 Err(key) => Err(Refusal {
                     kind: ProblemKind::DuplicateKey,
                     message: format!("duplicate key `{key}` in an object"),

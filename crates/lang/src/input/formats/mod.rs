@@ -21,7 +21,7 @@
 //!     ("role".into(), Value::string("user")),
 //!     ("content".into(), Value::string("hello")),
 //! ]);
-//! let document = Value::list(vec![Value::Object(message.unwrap().into())]);
+//! let document = Value::list(vec![Value::Object(message.unwrap())]);
 //! let converted = convert(Format::OpenAiChat, &Input::Document { value: &document, line: None, lists: &Default::default() });
 //! let Value::Object(event) = &converted.traces[0].events[0].value else { panic!("events are objects") };
 //! assert_eq!(event.get("kind"), Some(&Value::string("message")));

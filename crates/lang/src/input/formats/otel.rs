@@ -22,7 +22,7 @@ use super::spans::{Timeline, rfc3339};
 use super::trace::{Out, Trace};
 use super::units::Lines;
 use super::{Input, ItemPlace};
-use crate::value::Value;
+use crate::value::{Text, Value};
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut spans = Vec::new();
@@ -220,7 +220,11 @@ fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
         let operation = operation(span);
         let start = span.start.and_then(rfc3339);
         let end = span.end.and_then(rfc3339);
-        let agent = agents.get(index).cloned().flatten().map(Value::String);
+        let agent = agents
+            .get(index)
+            .cloned()
+            .flatten()
+            .map(|agent| Value::String(agent.into()));
         let item = match trace.keeps_sources() {
             true => span.normal(operation),
             false => Value::Null,
@@ -254,7 +258,7 @@ fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
 fn meta(id: Option<SmolStr>, spans: &[Span<'_>]) -> Value {
     let mut members: Vec<(SmolStr, Value)> = Vec::new();
     if let Some(id) = id {
-        members.push(("trace".into(), Value::String(id)));
+        members.push(("trace".into(), Value::String(id.into())));
     }
     if let Some(span) = spans.first() {
         members.push(("resource".into(), span.resource.clone()));
@@ -406,7 +410,7 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
         Value::String(text) => json_text::parse(text).unwrap_or_else(|_| given.clone()),
         other => other.clone(),
     });
-    let mut texts: Vec<&SmolStr> = Vec::new();
+    let mut texts: Vec<&Text> = Vec::new();
     let mut calls: Vec<&Value> = Vec::new();
     match &read {
         Some(Value::String(said)) => texts.push(said),

@@ -46,14 +46,17 @@ impl<'a> Span<'a> {
 
     /// Returns every encoding alike: `{name, trace, span, parent, operation, status, attributes, resource}`.
     pub(super) fn normal(&self, operation: Option<&str>) -> Value {
-        let name = |id: &Option<SmolStr>| id.clone().map_or(Value::Null, Value::String);
+        let name = |id: &Option<SmolStr>| {
+            id.clone()
+                .map_or(Value::Null, |id| Value::String(id.into()))
+        };
         let status = match self.failed {
             Some(true) => "error",
             Some(false) => "ok",
             None => "unknown",
         };
         object(vec![
-            ("name".into(), Value::String(self.name.clone())),
+            ("name".into(), Value::String(self.name.clone().into())),
             (
                 "operation".into(),
                 operation.map_or(Value::Null, Value::string),

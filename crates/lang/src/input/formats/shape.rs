@@ -3,17 +3,17 @@
 use smol_str::SmolStr;
 
 use super::json_text;
-use crate::value::{Object, Value};
+use crate::value::{Object, Text, Value};
 
 /// Returns a text known at compile time.
 pub(super) fn string(text: &'static str) -> Value {
-    Value::String(SmolStr::new_static(text))
+    Value::String(SmolStr::new_static(text).into())
 }
 
 /// Returns an object; of members with one name the first counts, but callers give distinct names.
 pub(super) fn object(members: Vec<(SmolStr, Value)>) -> Value {
     let built = Object::new(members).unwrap_or_default();
-    Value::Object(built.into())
+    Value::Object(built)
 }
 
 /// Returns the member of an object.
@@ -78,7 +78,7 @@ pub(super) fn kind(value: &Value) -> Option<&str> {
 /// Returns an identifier: a text that is not empty, or a number as its digits.
 pub(super) fn id(value: Option<&Value>) -> Option<SmolStr> {
     match value? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::String(text) if !text.is_empty() => Some(text.to_smol()),
         Value::Number(number) => Some(SmolStr::new(number.to_string())),
         _ => None,
     }
@@ -113,7 +113,7 @@ pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
 }
 
 /// Returns the text of one part of message content.
-pub(super) fn part_text(part: &Value) -> Option<&SmolStr> {
+pub(super) fn part_text(part: &Value) -> Option<&Text> {
     match part {
         Value::String(text) => Some(text),
         Value::Object(_) => ["text", "content"]
@@ -124,7 +124,7 @@ pub(super) fn part_text(part: &Value) -> Option<&SmolStr> {
 }
 
 /// Returns the text of a value that is one, as it is kept: a clone of it costs nothing.
-pub(super) fn said(value: &Value) -> Option<&SmolStr> {
+pub(super) fn said(value: &Value) -> Option<&Text> {
     match value {
         Value::String(text) => Some(text),
         _ => None,
@@ -132,7 +132,7 @@ pub(super) fn said(value: &Value) -> Option<&SmolStr> {
 }
 
 /// Joins texts by newlines; null if there are none.
-pub(super) fn join<T: AsRef<str> + Into<SmolStr>>(mut texts: impl Iterator<Item = T>) -> Value {
+pub(super) fn join<T: AsRef<str> + Into<Text>>(mut texts: impl Iterator<Item = T>) -> Value {
     let Some(first) = texts.next() else {
         return Value::Null;
     };

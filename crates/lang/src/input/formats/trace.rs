@@ -219,7 +219,7 @@ impl Trace {
         let id = self
             .calls
             .open(id, index, draft.tool.clone(), draft.args.clone());
-        draft.call = Some(Value::String(id.clone()));
+        draft.call = Some(Value::String(id.clone().into()));
         self.push(draft);
         id
     }
@@ -239,7 +239,7 @@ impl Trace {
         if let Some(call) = answered {
             draft.tool = draft.tool.or_else(|| call.tool.clone());
             draft.args = draft.args.or_else(|| call.args.clone());
-            draft.call = Some(Value::String(call.id.clone()));
+            draft.call = Some(Value::String(call.id.clone().into()));
         } else {
             draft.call = id.map(Value::string);
         }
