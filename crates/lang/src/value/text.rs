@@ -32,7 +32,7 @@ struct Written {
     len: usize,
     /// Whether it has no escapes, so that its bytes are its text.
     plain: bool,
-    /// What it means, once it was read.
+    /// Its meaning, once it was read.
     meant: OnceLock<String>,
 }
 
