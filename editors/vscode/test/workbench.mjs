@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 
 /** The longest wait for one thing, in milliseconds. */
-const PATIENCE = Number(process.env.GUARD_PATIENCE ?? 30_000);
+const PATIENCE = Number(process.env.GUARD_PATIENCE ?? 120_000);
 /** The time between two looks at the page. */
 const LOOK = 40;
 
