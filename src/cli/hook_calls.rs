@@ -164,7 +164,6 @@ impl CallList {
 
 /// The outcomes that a server was given and has not recorded. As long as there are any, or one was lost, a mark at the file of the list
 /// says so to a later process. It takes no room.
-#[derive(Default)]
 pub(super) struct Unrecorded {
     /// The file of the list, if there is a journal.
     path: Option<PathBuf>,
@@ -175,7 +174,7 @@ pub(super) struct Unrecorded {
 struct Losses {
     /// The number of outcomes that wait for their turn.
     n_waiting: usize,
-    /// Whether one was lost that the list does not tell of.
+    /// Whether one was lost that the list does not mention.
     has_lost: bool,
     /// Whether one was given up that the judging thread does not know of.
     was_given_up: bool,
@@ -218,7 +217,7 @@ impl Unrecorded {
         self.change(|losses| losses.has_lost = true);
     }
 
-    /// Notes that a new list, which was made with the mark, tells of all that was lost.
+    /// Notes that a new list, which was made with the mark, mentions all losses.
     pub(super) fn list(&self) {
         self.change(|losses| losses.has_lost = false);
     }

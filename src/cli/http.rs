@@ -30,8 +30,8 @@ const LINGER: Duration = Duration::from_millis(500);
 /// that arrived at once at a server with four slots, 41 were closed without an answer when there was no such time.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// The time for the head of a connection without a slot when half of all that may be held are: of 10,000 that sent half a head,
-/// clients with a token had to wait for 40 s.
+/// The time for the head of a connection without a slot when over half of the connections that may be held are: while 10,000 sent half a
+/// head, clients with a token waited for 40 s.
 const CROWDED: Duration = Duration::from_millis(250);
 
 /// The number of connections that wait in the queue of the system.

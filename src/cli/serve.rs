@@ -29,7 +29,7 @@ use crate::integrations::hook::{self, Call, Scope};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::damaged::Intake;
 use crate::monitor::lenient::Outline;
-use crate::monitor::{Envelope, EnvelopeFields, Request, Speaker};
+use crate::monitor::{EnvelopeFields, Request, Speaker};
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   input lines of `guard monitor`; returns one decision per line
@@ -222,7 +222,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         sync: args.files.sync,
         traces: Arc::clone(&traces),
         unrecorded: Arc::clone(&unrecorded),
-        own,
         deadlines: Deadlines::new(tokens.len() + usize::from(approver_token.is_some()) <= 1),
         failed: None,
     };
@@ -250,10 +249,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         role: Speaker::Approver,
         client: 0,
     };
-    // What clients were told that it will be recorded is in the queue.
+    // The queue may hold events of which clients know that they will be recorded.
     if args.files.saves() || args.files.journal().is_some() {
         let server = Arc::clone(&server);
-        let save = move || drop(server.judged(owner, JobRequest::Close));
+        let save = move || drop(server.close(owner));
         signals::save_before_end(save)
             .map_err(|error| Failure::Usage(format!("cannot catch signals: {error}")))?;
     }
@@ -265,7 +264,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         patience,
     };
     let ended = listener.serve(&server, limits);
-    let _ = server.judged(owner, JobRequest::Close);
+    let _ = server.close(owner);
     ended.map_err(|error| {
         Failure::Usage(format!("cannot continue listening on `{place}`: {error}"))
     })?;
@@ -334,6 +333,7 @@ impl Server {
         &self,
         speaker: Client,
         request: JobRequest,
+        happened: bool,
         patience: Duration,
     ) -> Result<Pending, Unjudged> {
         let claimed = Arc::new(AtomicBool::new(false));
@@ -342,6 +342,7 @@ impl Server {
         let mut job = Job {
             speaker,
             request,
+            happened,
             claimed: Arc::clone(&claimed),
             reply,
         };
@@ -370,18 +371,21 @@ impl Server {
     /// Sends a request to the judging thread and waits for the result. An event that happened is recorded even after the client
     /// has waited too long.
     fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Unjudged> {
-        let patience = self.patience_with(&request);
-        self.judged_within(speaker, request, patience)
+        self.judged_within(speaker, request, self.patience)
     }
 
+    /// Does so within another time.
     fn judged_within(
         &self,
         speaker: Client,
         request: JobRequest,
         patience: Duration,
     ) -> Result<String, Unjudged> {
-        let happened = request.states(self.own);
-        let (claimed, answer) = self.hand_over(speaker, request, patience)?;
+        let states = request.states(self.own);
+        let happened = states.unwrap_or(true);
+        // Whether a line that cannot be read will be recorded is known only when it was judged.
+        let patience = states.map_or(Duration::MAX, |_| patience);
+        let (claimed, answer) = self.hand_over(speaker, request, happened, patience)?;
         let answered = match answer.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) if happened => {
                 return Err(Unjudged::new(503, RECORDED_LATER));
@@ -398,20 +402,9 @@ impl Server {
         answered.map_err(|why| Unjudged::new(500, &why))
     }
 
-    /// Returns how long a client waits for the answer to a request.
-    fn patience_with(&self, request: &JobRequest) -> Duration {
-        match request {
-            // Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
-            JobRequest::Close => Duration::MAX,
-            // It is not known before whether it will be recorded.
-            JobRequest::Line(body, line)
-                if Envelope::read(body.get(line.clone()).unwrap_or_default(), self.own)
-                    .is_err() =>
-            {
-                Duration::MAX
-            }
-            _ => self.patience,
-        }
+    /// Writes the state. Nobody waits for a server that ends but the one who ends it, and what is not saved is lost.
+    fn close(&self, owner: Client) -> Result<String, Unjudged> {
+        self.judged_within(owner, JobRequest::Close, Duration::MAX)
     }
 
     /// Judges the next line of a body, and adds the decision to `out`. Behind a line that was not judged in time, nothing is decided, and
@@ -422,7 +415,7 @@ impl Server {
                 Ok(decision) => decisions.push_str(&decision),
                 Err(unjudged) => *out = Err(unjudged),
             },
-            Err(unjudged) if line.states(self.own) => {
+            Err(unjudged) if line.states(self.own).unwrap_or(true) => {
                 match self.judged_within(speaker, line, Duration::MAX) {
                     Ok(_) if unjudged.status == 503 => RECORDED_LATER.clone_into(&mut unjudged.why),
                     Ok(_) => {}
@@ -472,7 +465,7 @@ impl Server {
             Err(reason) => {
                 // What cannot be read may report an outcome; a whole call that is none of those known does not.
                 if is_damaged {
-                    let _ = self.hand_over(speaker, JobRequest::LostHook, self.patience);
+                    let _ = self.hand_over(speaker, JobRequest::LostHook, true, self.patience);
                 }
                 return denial(&reason);
             }
@@ -507,7 +500,7 @@ impl Server {
             let range = 0..line.len();
             let line = JobRequest::Line(Arc::new(line), range);
             // Whether it is recorded is known only when it was judged.
-            if line.states(self.own) {
+            if line.states(self.own).unwrap_or(true) {
                 out.push_str(&self.judged_within(speaker, line, Duration::MAX)?);
             }
         }
@@ -608,7 +601,7 @@ impl Service for Server {
         }
         if is_admitted {
             // It may report an outcome, and Claude Code does not send it again.
-            let _ = self.hand_over(ANYBODY, JobRequest::LostHook, self.patience);
+            let _ = self.hand_over(ANYBODY, JobRequest::LostHook, true, self.patience);
         }
         denial(&refusal.body)
     }

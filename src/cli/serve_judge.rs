@@ -25,8 +25,9 @@ const MOST_PENDING: usize = 1 << 16;
 pub(super) struct Job {
     pub(super) speaker: Client,
     pub(super) request: JobRequest,
-    /// Set by the judge when it begins, or by the client when it has waited too long; the first one wins. What happened is judged in any
-    /// case.
+    /// Whether it says that something happened, which is judged in any case.
+    pub(super) happened: bool,
+    /// Set by the judge when it begins, or by the client when it has waited too long; the first one wins.
     pub(super) claimed: Arc<AtomicBool>,
     pub(super) reply: SyncSender<Result<String, String>>,
 }
@@ -59,15 +60,17 @@ impl JobRequest {
         }
     }
 
-    /// Whether it says that something happened, which is recorded even if nobody waits for the answer.
-    pub(super) fn states(&self, own: EnvelopeFields) -> bool {
+    /// Whether it says that something happened, which is recorded even if nobody waits for the answer; `None` for a line that cannot be
+    /// read, which may say so. Linear in the line.
+    pub(super) fn states(&self, own: EnvelopeFields) -> Option<bool> {
         match self {
             JobRequest::Line(body, line) => {
                 let line = body.get(line.clone()).unwrap_or_default();
-                Envelope::read(line, own).map_or(true, |line| line.request.states())
+                let line = Envelope::read(line, own).ok()?;
+                Some(line.request.states())
             }
-            JobRequest::Hook(call) => call.is_outcome(),
-            JobRequest::LostHook | JobRequest::Close => true,
+            JobRequest::Hook(call) => Some(call.is_outcome()),
+            JobRequest::LostHook | JobRequest::Close => Some(true),
         }
     }
 }
@@ -81,8 +84,6 @@ pub(super) struct Judging {
     pub(super) sync: Sync,
     pub(super) traces: Arc<AtomicUsize>,
     pub(super) unrecorded: Arc<Unrecorded>,
-    /// The members of an envelope whose names events use themselves.
-    pub(super) own: EnvelopeFields,
     pub(super) deadlines: Deadlines,
     /// The reason why no further decision is made: a decision could not be recorded, so the monitor is ahead of its
     /// files.
@@ -142,8 +143,7 @@ impl Judging {
     /// Handles jobs in order of arrival, as long as there are clients.
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         for mut job in jobs {
-            let happened = job.request.states(self.own);
-            if !happened && job.claimed.swap(true, Ordering::AcqRel) {
+            if !job.happened && job.claimed.swap(true, Ordering::AcqRel) {
                 continue;
             }
             if self.unrecorded.take_given_up() {

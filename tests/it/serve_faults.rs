@@ -387,7 +387,7 @@ fn send_cut(daemon: &Daemon, body: &str) -> String {
     answer
 }
 
-/// An outcome is recorded in its own trace or in none, and its sender is told.
+/// An outcome is recorded in its own trace or in none, and the answer says which.
 #[test]
 fn an_outcome_whose_trace_is_lost_is_refused() {
     let daemon = daemon_of(SPEC, &["--listen", "127.0.0.1:0"]);

@@ -114,26 +114,17 @@ impl Walk<'_> {
     /// Whether a command may write a hook of `git` that no word names: an archive that is unpacked in the folder of a repository,
     /// or a script of which a builder makes the hook.
     fn leaves_hook(&self) -> bool {
-        let mut commands = self
-            .found
-            .iter()
-            .filter_map(|command| command.split_first());
         let is_inside = self
             .paths
             .iter()
             .any(|path| path.split('/').any(|part| part == ".git"));
-        let unpacks =
-            is_inside && commands.any(|(program, words)| self.unpacks(base(program), words));
-        let runs = |programs: &str| {
-            let mut names = self.found.iter().filter_map(|words| words.first());
-            names.any(|program| listed(programs, base(program)))
-        };
+        let unpacks = is_inside && self.any_command(|program, words| self.unpacks(program, words));
         let is_hook = |file: &String, ending: &str| {
             file.strip_suffix(ending)
                 .is_some_and(|name| listed(GIT_FILES, name))
         };
         let builds = |(programs, ending): &(&str, &str)| {
-            self.files.iter().any(|file| is_hook(file, ending)) && runs(programs)
+            self.files.iter().any(|file| is_hook(file, ending)) && self.runs(programs)
         };
         unpacks || BUILDS_BY_COPY.iter().any(builds)
     }
@@ -290,28 +281,28 @@ impl Walk<'_> {
     /// Whether a command writes a file of this name although no word names it: a script that a builder copies, a file with a
     /// text of its words, or one of an archive in which files get other names.
     fn may_have_left(&self, name: &str) -> bool {
-        let runs = |programs: &str| {
-            let mut names = self.found.iter().filter_map(|words| words.first());
-            names.any(|program| listed(programs, base(program)))
-        };
         let copied = |(programs, ending): &(&str, &str)| {
-            self.writes_file(&format!("{name}{ending}")) && runs(programs)
+            self.writes_file(&format!("{name}{ending}")) && self.runs(programs)
         };
         let left = |(programs, endings): &(&str, &str)| {
             let mut endings = endings.split_ascii_whitespace();
-            endings.any(|ending| name.ends_with(ending)) && runs(programs)
-        };
-        let any = |is: &dyn Fn(&str, &[String]) -> bool| {
-            let mut commands = self
-                .found
-                .iter()
-                .filter_map(|command| command.split_first());
-            commands.any(|(program, words)| is(base(program), words))
+            endings.any(|ending| name.ends_with(ending)) && self.runs(programs)
         };
         BUILDS_BY_COPY.iter().any(copied)
             || LEAVES_TEXTS.iter().any(left)
-            || any(&|program, words| is_given(RENAMES, program, words))
-                && any(&|program, words| self.unpacks(program, words))
+            || self.any_command(|program, words| is_given(RENAMES, program, words))
+                && self.any_command(|program, words| self.unpacks(program, words))
+    }
+
+    /// Whether a command is one that fulfils a condition on its program and its words.
+    fn any_command(&self, is: impl Fn(&str, &[String]) -> bool) -> bool {
+        let mut commands = self.found.iter().filter_map(|words| words.split_first());
+        commands.any(|(program, words)| is(base(program), words))
+    }
+
+    /// Whether one of these programs is run.
+    fn runs(&self, programs: &str) -> bool {
+        self.any_command(|program, _| listed(programs, program))
     }
 
     /// Whether a command writes files that its words do not name.

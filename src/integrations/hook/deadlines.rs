@@ -37,7 +37,7 @@ impl Call {
     }
 
     /// Adds a text for the agent to an answer.
-    fn with_context(&self, answer: Option<Json>, text: &str) -> Json {
+    pub(super) fn with_context(&self, answer: Option<Json>, text: &str) -> Json {
         let mut answer = answer.unwrap_or_else(|| json!({}));
         let output = &mut answer["hookSpecificOutput"];
         let said = output["additionalContext"].as_str();

@@ -295,7 +295,7 @@ impl Call {
         Ok(match ruling {
             Ruling::Allow => None,
             Ruling::Warn => Some(json!({"systemMessage": reason})),
-            Ruling::Reflect => Some(self.context(&reason)),
+            Ruling::Reflect => Some(self.with_context(None, &reason)),
             Ruling::Ask => Some(decide("ask")),
             Ruling::Block => Some(decide("deny")),
             Ruling::Stop => Some(ending(decide("deny"), &reason)),
@@ -380,7 +380,7 @@ impl Call {
         match worst.ruling {
             Ruling::Allow if notice.is_none() => None,
             Ruling::Allow | Ruling::Warn => Some(json!({"systemMessage": reason})),
-            Ruling::Reflect => Some(self.context(&reason)),
+            Ruling::Reflect => Some(self.with_context(None, &reason)),
             Ruling::Ask | Ruling::Block => Some(block),
             Ruling::Stop => Some(ending(block, &reason)),
         }
@@ -427,10 +427,6 @@ impl Call {
         } else {
             json!({"decision": "block", "reason": reason})
         }))
-    }
-
-    fn context(&self, reason: &str) -> Json {
-        json!({"hookSpecificOutput": {"hookEventName": self.hook, "additionalContext": reason}})
     }
 
     /// Gives the main agent a trace of its own when a sub-agent acts for the first time in a session: actions of the sub-agent

@@ -52,7 +52,7 @@ impl Call {
             }
             Ruling::Allow => None,
             Ruling::Warn | Ruling::Ask => Some(json!({"systemMessage": reason})),
-            Ruling::Reflect => Some(self.context(&reason)),
+            Ruling::Reflect => Some(self.with_context(None, &reason)),
             Ruling::Block => Some(block),
             Ruling::Stop => Some(ending(block, &reason)),
         })

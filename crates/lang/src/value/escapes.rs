@@ -5,7 +5,7 @@ use wide::u8x32;
 /// Bytes that are looked at together.
 const BLOCK: usize = 32;
 
-/// Returns the number in `uXXXX`.
+/// Returns the number that four hexadecimal digits give behind a `u`.
 pub(crate) fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     let [b'u', digits @ ..] = bytes.get(at..at + 5)? else {
         return None;
