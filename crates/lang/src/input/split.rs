@@ -112,10 +112,16 @@ impl<R: Read> Splitter<R> {
         let before = self.buffer.len();
         let want = (before - self.at).max(256 << 10);
         self.make_room(want);
-        if let Err(error) = self.read_up_to(before + want) {
-            self.failed = Some(Why::of(&error));
+        match (&mut self.from)
+            .take(want as u64)
+            .read_to_end(&mut self.buffer)
+        {
+            Ok(count) => self.eof = count < want,
+            Err(error) => {
+                self.failed = Some(Why::of(&error));
+                self.eof = true;
+            }
         }
-        self.eof = self.buffer.len() < before + want;
         if self.buffer.len() == before {
             return false;
         }
@@ -126,31 +132,6 @@ impl<R: Read> Splitter<R> {
             }
         }
         true
-    }
-
-    /// Reads until the buffer has so many bytes, or to the end. Memory is made ready in steps: most files of recordings are small.
-    fn read_up_to(&mut self, full: usize) -> io::Result<()> {
-        const STEP: usize = 64 << 10;
-        let mut read = self.buffer.len();
-        let begin = read;
-        let mut outcome = Ok(());
-        while read < full {
-            if read == self.buffer.len() {
-                let step = STEP.max(read - begin).min(full - read);
-                self.buffer.resize(read + step, 0);
-            }
-            match self.from.read(&mut self.buffer[read..]) {
-                Ok(0) => break,
-                Ok(count) => read += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
-                }
-            }
-        }
-        self.buffer.truncate(read);
-        outcome
     }
 
     /// Reserves room for a long record once: growth by doubling needs both buffers while it copies, and a line of 200 MB took
