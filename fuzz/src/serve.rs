@@ -107,7 +107,7 @@ pub fn run(data: &[u8]) {
                     true => kept(&body, limit),
                     false => Outline::read(body),
                 };
-                let Ok(mut call) = read.and_then(|outline| Call::of(outline, Scope::Session))
+                let Some(mut call) = read.ok().and_then(|outline| Call::of(outline, Scope::Session).ok())
                 else {
                     continue;
                 };

@@ -332,8 +332,8 @@ fn marked(input: &[u8], folder: Option<&Path>, scope: Scope) -> Result<Option<Ma
     if !hook::may_report(input) {
         return Ok(None);
     }
-    let call = Outline::read(input.to_vec()).and_then(|outline| Call::of(outline, scope));
-    let Some(call) = call.ok().filter(Call::is_outcome) else {
+    let call = Call::read(input.to_vec(), scope).ok();
+    let Some(call) = call.filter(Call::is_outcome) else {
         return Ok(None);
     };
     Session::of(folder, &call)?.mark(&call.unread()).map(Some)
@@ -405,7 +405,7 @@ fn reserved() -> u64 {
 
 /// Reads a call, and judges it.
 fn judge_input(args: &Args) -> Result<Outcome, Failure> {
-    let call = read_input().and_then(|outline| Call::of(outline, args.scope()));
+    let call = read_input().and_then(|outline| Ok(Call::of(outline, args.scope())?));
     let mut call = match call {
         Ok(call) => call,
         Err(reason) => return Err(denied(None, &reason)),

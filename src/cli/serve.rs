@@ -459,15 +459,14 @@ impl Server {
     /// Answers a hook call from the part that arrived. One that was not checked, for whatever reason, is answered with a JSON
     /// denial: Claude Code does not take an HTTP error status for one.
     fn hook(&self, speaker: Client, read: Result<Outline, String>) -> Response {
-        let is_damaged = read.as_ref().map_or(true, Outline::is_changed);
+        let read = read.map_err(hook::Refused::unread);
         let call = match read.and_then(|outline| Call::of(outline, Scope::default())) {
             Ok(call) => call,
-            Err(reason) => {
-                // What cannot be read may report an outcome; a whole call that is none of those known does not.
-                if is_damaged {
+            Err(refused) => {
+                if refused.may_report {
                     let _ = self.hand_over(speaker, JobRequest::LostHook, true, self.patience);
                 }
-                return denial(&reason);
+                return denial(&refused.reason);
             }
         };
         let hook = call.hook().to_owned();

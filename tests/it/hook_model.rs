@@ -209,10 +209,10 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         }
         let mut call = match Call::read(bytes, scope) {
             Ok(call) => call,
-            Err(why) => {
+            Err(refused) => {
                 // An unknown hook that brings a call is no other event.
                 let denied = damaged && hook == "PreToolUse" || hook == "Odd";
-                assert!(denied, "{why}: {input}");
+                assert!(denied, "{}: {input}", refused.reason);
                 continue;
             }
         };

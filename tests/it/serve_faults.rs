@@ -237,6 +237,23 @@ fn an_outcome_that_cannot_be_read_is_not_forgotten() {
     }
 }
 
+/// A call or prompt that is refused for its length has happened for nobody.
+#[test]
+fn a_refused_call_is_no_outcome() {
+    let folder = folder();
+    let server = Kept::start(folder.path(), "", &["--max-body", "1000"]);
+    assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+    let long = format!(r#","content":"{}""#, "x".repeat(5000));
+    for name in ["PreToolUse", "UserPromptSubmit"] {
+        let answer = server.hook("other", name, "write", &long);
+        assert!(answer.contains("too long"), "{answer}");
+        assert_eq!(server.hook("s", "PreToolUse", "mail", ""), "{}");
+    }
+    server.hook("other", "PostToolUse", "write", &long);
+    let answer = server.hook("other", "PreToolUse", "mail", "");
+    assert!(answer.contains("no mail after a secret"), "{answer}");
+}
+
 /// The outcome that itself finds the disk full is marked, as later ones are.
 #[test]
 fn an_outcome_that_cannot_be_kept_is_not_forgotten() {

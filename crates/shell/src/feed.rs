@@ -1,12 +1,12 @@
 //! The standard input of commands: what they read, and what is left of it for others.
 
 use super::ShellError;
-use super::follow::{base, listed};
+use super::follow::base;
 use super::option_table::{READERS, Reader};
 use super::syntax::{
     self, Assign, Kind, Node, Part, Redirect, Script, Target, Word, behind_prefixes,
 };
-use super::table::{ASKS, GIT_LEAVES_INPUT, LEAVES_INPUT, SHELLS};
+use super::table::{ASKS, GIT_LEAVES_INPUT, LEAVES_INPUT, SHELLS, listed};
 use super::walk::{Scope, Walk};
 use super::words::{Field, Hole};
 use super::wrappers::WRAPPERS;

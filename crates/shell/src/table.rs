@@ -385,18 +385,13 @@ pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[
     "getopts",
 ];
 
-/// Programs whose output consists of numbers, or of text from the line itself.
-pub(super) const PRINTS_NUMBERS: &[&str] = &[
-    "wc", "nproc", "date", "id", "seq", "expr", "getconf", "tput", "ulimit", "cksum", "sum",
-];
-
-/// Programs that make other text of a text: if one of these letters is among their short options, or one of these options is
-/// given; always, if both lists are empty.
-pub(super) const DECODES: &[(&str, &str, &str)] = &[
-    ("base64 base32 basenc", "dD", "--decode"),
-    ("xxd", "r", "--revert"),
-    ("openssl", "d", "base64"),
-    ("uudecode rev iconv recode uconv", "", ""),
+/// Programs that print numbers, and no text but their words: unless one of these letters is among their short options, or one of
+/// these options is given.
+pub(super) const PRINTS_NUMBERS: &[(&str, &str, &str)] = &[
+    ("nproc date id seq expr getconf tput ulimit sum", "", ""),
+    ("wc", "", "--files0-from"),
+    ("cksum", "c", "--check"),
+    ("pgrep", "al", "--list-full --list-name"),
 ];
 
 /// Commands that print nothing, or text from the line itself.
@@ -636,3 +631,20 @@ pub(super) const LEAVES_TEXTS: &[(&str, &str)] = &[
 
 /// Programs of [`READS`] that write files by commands among their words.
 pub(super) const WRITES_BY_COMMAND: &str = "gdb lldb rr";
+
+/// Whether a list of words has this one.
+pub(super) fn listed(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|one| one == name)
+}
+
+/// Whether a word gives one of these short options, in a cluster or with its value, or one of these options, also abbreviated.
+pub(super) fn asks(word: &str, letters: &str, options: &str) -> bool {
+    let whole = word.split_once('=').map_or(word, |(whole, _)| whole);
+    let abbreviates = |one: &str| whole.len() > 2 && one.starts_with(whole);
+    match word.starts_with("--") {
+        true => options.split_ascii_whitespace().any(abbreviates),
+        false => {
+            word.starts_with('-') && word.contains(|c| letters.contains(c)) || listed(options, word)
+        }
+    }
+}

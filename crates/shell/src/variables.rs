@@ -2,11 +2,11 @@
 
 use crate::ShellError;
 use crate::follow::git::decides;
-use crate::follow::{base, dialect_of, known_name, listed, unversioned};
+use crate::follow::{base, dialect_of, known_name, unversioned};
 use crate::syntax::Dialect;
 use crate::table::{
     DELETERS, EDITING, EDITOR_OPTIONS, INTERPRETERS, MAKE_FLAGS, MAKE_PROGRAMS, REPLACING,
-    RUNS_OR_WRITES, SHELLS, WRITERS,
+    RUNS_OR_WRITES, SHELLS, WRITERS, listed,
 };
 use crate::words::{Field, Hole};
 use crate::wrappers::WRAPPERS;

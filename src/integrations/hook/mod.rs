@@ -26,6 +26,7 @@ mod events;
 mod memory;
 mod names;
 mod prompts;
+mod refused;
 
 use serde_json::{Value as Json, json};
 
@@ -36,6 +37,8 @@ use memory::{Asked, Known, OpenCall, PastCall};
 pub use memory::{Memory, Sessions};
 pub use names::{decides, may_report};
 use names::{hook_name, is_filled_in, matters, reports, traces_of};
+pub use refused::Refused;
+use refused::needed;
 
 /// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
@@ -83,41 +86,38 @@ impl Call {
     /// Parses a call.
     ///
     /// # Errors
-    /// A message with the reason. Callers must not allow such a call.
-    pub fn read(input: Vec<u8>, scope: Scope) -> Result<Call, String> {
-        Call::of(Outline::read(input)?, scope)
+    /// The call is refused: callers must not allow it.
+    pub fn read(input: Vec<u8>, scope: Scope) -> Result<Call, Refused> {
+        Call::of(Outline::read(input).map_err(Refused::unread)?, scope)
     }
 
     /// Returns a call from its outline.
     ///
     /// # Errors
     /// Those of [`Call::read`].
-    pub fn of(outline: Outline, scope: Scope) -> Result<Call, String> {
-        // A key that stands twice with one value is read alike by all.
-        let differs = |key: &str| {
-            let mut values = outline.iter().filter(|(name, _)| *name == key);
-            let first = values.next();
-            values.any(|other| Some(other) != first)
-        };
-        let needed = |key: &str| match outline.text(key) {
-            _ if differs(key) => Err(format!("duplicate key `{key}`")),
-            Some(text) => Ok(text),
-            None => Err(format!("missing `{key}` in the input")),
-        };
+    pub fn of(outline: Outline, scope: Scope) -> Result<Call, Refused> {
+        let is_changed = outline.is_changed();
         let has = |key: &str| outline.raw(key).is_some();
-        let hook = match needed("hook_event_name").and_then(|name| hook_name(name, has)) {
+        let named = needed(&outline, "hook_event_name").and_then(|name| hook_name(name, has));
+        let hook = match named {
             // Whatever its name is, only an outcome has one.
-            Err(_) if has("tool_response") => hook_name("PostToolUse".to_owned(), has)?,
-            other => other?,
+            Err(_) if has("tool_response") => hook_name("PostToolUse".to_owned(), has),
+            named => named,
         };
-        let session = needed("session_id")?;
+        let may_report = is_changed && hook.as_ref().map_or(true, |hook| reports(hook));
+        hook.and_then(|hook| Call::of_hook(outline, hook, scope))
+            .map_err(|reason| Refused { reason, may_report })
+    }
+
+    fn of_hook(outline: Outline, hook: String, scope: Scope) -> Result<Call, String> {
+        let session = needed(&outline, "session_id")?;
         let agent = match outline.raw("agent_id") {
             None | Some("null" | "\"\"") => None,
             // An outcome is recorded whatever its agent id is.
             Some(id) if reports(&hook) => {
-                Some(needed("agent_id").unwrap_or_else(|_| id.to_owned()))
+                Some(needed(&outline, "agent_id").unwrap_or_else(|_| id.to_owned()))
             }
-            Some(_) => Some(needed("agent_id")?),
+            Some(_) => Some(needed(&outline, "agent_id")?),
         };
         let (trace, own) = traces_of(&session, agent.as_deref(), scope);
         let call = Call {

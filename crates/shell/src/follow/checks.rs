@@ -1,6 +1,5 @@
 //! Checks of the words of builtins and programs: words whose meaning the text does not determine are errors.
 
-use super::listed;
 use super::options::split_value;
 use super::others::{letters_with_values, option_of};
 use super::programs::FOUND;
@@ -9,7 +8,9 @@ use crate::components::{Climb, Components};
 use crate::feed::Feed;
 use crate::option_table::{OPTIONED, SETTINGS_FILES};
 use crate::syntax::is_noted;
-use crate::table::{ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS};
+use crate::table::{
+    ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS, listed,
+};
 use crate::variables::{loads_code, may_run, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};

@@ -3,11 +3,11 @@
 use super::Result;
 use super::checks::is_descriptor;
 use super::options::{Sorted, split_value};
-use super::{base, listed, sed};
+use super::{base, sed};
 use crate::files::only_names;
 use crate::syntax::is_noted;
 use crate::table::{
-    ASSIGNS, CODE_PROGRAMS, DECODES, EXCLUDING, LINKING, OUTPUT_FILES, WRITERS, Writes,
+    ASSIGNS, CODE_PROGRAMS, EXCLUDING, LINKING, OUTPUT_FILES, WRITERS, Writes, listed,
 };
 use crate::variables::{is_proxy, loads_code};
 use crate::walk::{Folder, Scope, Walk};
@@ -201,7 +201,6 @@ impl Walk<'_> {
                 self.writes(path);
             }
         }
-        self.texts.decoded |= decodes(program, rest);
         self.shows_functions |= shows_functions(program, rest);
         let oddly = self.assigned.contains("CDPATH");
         if matches!(program, "cd" | "chdir") {
@@ -291,59 +290,6 @@ impl Walk<'_> {
             _ => {}
         }
     }
-}
-
-/// Whether a program may make a command in a subscript of a text that holds none: `base64 -d`, `tr '<{' '[('`.
-fn decodes(program: &str, words: &[Field]) -> bool {
-    if program == "tr" {
-        let mut sets = words
-            .iter()
-            .filter(|word| word.text.len() < 2 || !word.text.starts_with('-'));
-        return sets
-            .nth(1)
-            .is_some_and(|set| set.hole != Hole::None || !is_plain_set(&set.text));
-    }
-    if listed("sed gsed", program) {
-        let texts = sed::code_of(words).texts();
-        return texts.iter().any(|code| sed::effects_of(code).decodes);
-    }
-    let Some((_, letters, options)) = DECODES.iter().find(|(names, ..)| listed(names, program))
-    else {
-        return false;
-    };
-    let asks = |word: &Field| match word.text.strip_prefix("--") {
-        Some(long) => options
-            .split_ascii_whitespace()
-            .any(|one| !long.is_empty() && one.starts_with(&word.text)),
-        None => {
-            word.text.starts_with('-') && word.text.contains(|c| letters.contains(c))
-                || listed(options, &word.text)
-        }
-    };
-    letters.is_empty() && options.is_empty() || words.iter().any(asks)
-}
-
-/// Whether a set of characters of `tr` holds none of which subscripts and expansions consist.
-fn is_plain_set(set: &str) -> bool {
-    let ranges = |set: &str| {
-        let chars: Vec<char> = set.chars().collect();
-        let is_range = |around: &[char]| match around {
-            [first, '-', last] => first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric(),
-            _ => true,
-        };
-        chars.windows(3).all(is_range)
-    };
-    let is_class = |set: &str| set.starts_with("[:") && set.ends_with(":]");
-    // `[A-Z]` stands for a bracket in either set
-    let inner = set
-        .strip_prefix('[')
-        .and_then(|set| set.strip_suffix(']'))
-        .unwrap_or(set);
-    let codes = inner
-        .split('\\')
-        .skip(1)
-        .any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    is_class(set) || !codes && !inner.contains(['$', '`', '(', '[']) && ranges(inner)
 }
 
 /// Whether a builtin has scripts that the line does not hold see its functions.

@@ -2,12 +2,12 @@
 
 use super::options::{given_line, line_of, split_value, take};
 use super::others::{is_open_subcommand, lines_of_options, option_of};
-use super::{Place, Result, Run, base, listed, refuse};
+use super::{Place, Result, Run, base, refuse};
 use crate::Construct;
 use crate::option_table::{
     GIT_ASKS_FOLDER, GIT_CONFIG_VALUES, GIT_FOLDERS, GIT_LINES, GIT_SOURCES, GIT_VALUES,
 };
-use crate::table::WRITERS;
+use crate::table::{WRITERS, listed};
 use crate::variables::edits_only;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
@@ -15,17 +15,19 @@ use crate::words::{Field, Hole, Leading};
 /// The short options of `git clone` that have a value.
 const CLONE_VALUES: &str = "obju";
 
-/// Whether a setting is listed; `*` is any name between others: `diff.*.command`.
+/// Whether a setting is listed; `*` is any name between others: `diff.*.command`. Between the parts of one without it may also stand
+/// a name: `sendemail.IDENTITY.tocmd`.
 fn is_setting(list: &str, key: &str) -> bool {
-    list.split_ascii_whitespace()
-        .any(|one| match one.split_once('*') {
-            Some((section, last)) => {
-                key.len() > section.len() + last.len()
-                    && key.starts_with(section)
-                    && key.ends_with(last)
-            }
-            None => one == key,
-        })
+    let is_between = |begin: &str, end: &str| {
+        key.len() > begin.len() + end.len() && key.starts_with(begin) && key.ends_with(end)
+    };
+    list.split_ascii_whitespace().any(|one| {
+        let parts = one.split_once('*').or_else(|| {
+            let dot = one.find('.')?;
+            Some((one.get(..=dot)?, one.get(dot..)?))
+        });
+        one == key || parts.is_some_and(|(begin, end)| is_between(begin, end))
+    })
 }
 
 /// Whether the section and the last part of a key with expansions are determined, and the beginning of an address:
@@ -224,7 +226,7 @@ impl Walk<'_> {
                 words.extend(operands(at).iter().cloned());
                 runs.push(Run::Words(words));
             }
-            ("submodule", Some(_)) => {
+            ("submodule" | "submodule--helper", Some(_)) => {
                 let each = rest.iter().position(|word| word.text == "foreach");
                 let line = each.map_or(&[][..], |each| operands(each + 1));
                 let options = line

@@ -6,8 +6,9 @@
 use super::checks::is_descriptor;
 use super::options::{split_value, take};
 use super::others::option_of;
-use super::{Result, listed, refuse, unversioned};
+use super::{Result, refuse, unversioned};
 use crate::feed::Feed;
+use crate::table::listed;
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 use crate::{Construct, ShellError};

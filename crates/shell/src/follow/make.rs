@@ -1,8 +1,8 @@
 //! Lines that builders run by their words: variables that name programs, and functions in values of `make`.
 
 use super::options::given_line;
-use super::{Result, Run, listed, refuse};
-use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS};
+use super::{Result, Run, refuse};
+use crate::table::{MAKE_FUNCTIONS, MAKE_PROGRAMS, listed};
 use crate::variables::{MAKE_OPTIONS, RECIPE_ENDS, gives_makefile, is_flags_of_build, reads_lines};
 use crate::words::{Field, Hole};
 

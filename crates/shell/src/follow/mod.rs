@@ -20,7 +20,7 @@ use super::files::only_names;
 use super::foreign::{may_be_folder, may_differ};
 use super::option_table::{HARMLESS_OPTIONS, TAKES_NUMBER};
 use super::syntax::{Dialect, is_noted};
-use super::table::{DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED};
+use super::table::{DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDERED, listed};
 use super::variables::{ARRAYS, Given, check_variable, variable_of};
 use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
@@ -121,10 +121,6 @@ pub(super) fn base(text: &str) -> &str {
 
 fn refuse<T>(what: impl Into<Construct>, field: &Field) -> Result<T> {
     Err(ShellError::undetermined(what, &field.text))
-}
-
-pub(super) fn listed(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|one| one == name)
 }
 
 /// Returns the name of a program without its version: `python3.12`, `bash-5.2`.

@@ -1,11 +1,10 @@
 //! The names of programs, and those under which they are installed: with a version, a target, an alternative, or in the
 //! folder of `git`.
 
-use super::listed;
 use crate::syntax::is_noted;
 use crate::table::{
     ALTERNATIVES, ARCHITECTURES, COMPILES, DELETERS, INTERPRETERS, LEAVES_INPUT, OTHER_NAMES,
-    OWN_WORDS, READS, RUN_AT_START, RUNS_OR_WRITES, SHELLS, WRITERS,
+    OWN_WORDS, READS, RUN_AT_START, RUNS_OR_WRITES, SHELLS, WRITERS, listed,
 };
 use crate::wrappers::WRAPPERS;
 

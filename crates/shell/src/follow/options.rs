@@ -1,8 +1,8 @@
 //! Parsing of options by the tables.
 
-use super::{Result, Run, base, listed, refuse};
+use super::{Result, Run, base, refuse};
 use crate::Construct;
-use crate::table::NAMED_BY_CALL;
+use crate::table::{NAMED_BY_CALL, listed};
 use crate::variables::{Given, check_variable, loads_code, runs_values_of};
 use crate::words::{Field, Hole};
 use crate::wrappers::Wrapper;

@@ -4,7 +4,7 @@ use super::checks::check_options;
 use super::make::{lines_of_cmake, lines_of_make};
 use super::options::{given_line, line_of, sort, split_value, take};
 use super::programs::{FOUND, is_outside, with_found};
-use super::{Place, Result, Run, base, has_mark, listed, refuse};
+use super::{Place, Result, Run, base, has_mark, refuse};
 use crate::Construct;
 use crate::components::Components;
 use crate::feed::Feed;
@@ -13,7 +13,7 @@ use crate::table::{
     ALSO_SUBCOMMANDS, APT_LINES, COMMAND_MARKS, CONTAINERS, DELETING, DELETING_SUBCOMMANDS,
     EDITORS, FOLDER_OPTIONS, FOLDER_OPTIONS_OF, KEYWORDS, LANGUAGE_OPTIONS, LINE_OPERANDS,
     LINE_OPTIONS, OWN_WORDS, PACKAGE_VERBS, PAGERS, RUNNING_WORDS, SENDING, SHELLS, SSH_LINES,
-    SSH_PROGRAMS, STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES,
+    SSH_PROGRAMS, STAYS_IN_FOLDER, SUBCOMMANDS, TEXT_OPTIONS, WHOLE_LINES, listed,
 };
 use crate::variables::runs_at_start;
 use crate::walk::Walk;
@@ -601,7 +601,7 @@ pub(super) fn option_of<'w>(
         if let Some(option) = find(&format!("-{letter}")) {
             return Some((option, inside, false));
         }
-        if values.contains(letter) || !letter.is_ascii_alphabetic() {
+        if values.contains(letter) || !letter.is_ascii_alphanumeric() {
             return None;
         }
     }

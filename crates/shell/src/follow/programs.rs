@@ -4,12 +4,12 @@ use super::options::{
     Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, permuted,
     script_text, sort, split_value, take,
 };
-use super::{Place, Result, Run, base, has_mark, listed, refuse, unversioned};
+use super::{Place, Result, Run, base, has_mark, refuse, unversioned};
 use crate::components::Climb;
 use crate::feed::Feed;
 use crate::option_table::{FIND_TWO_VALUES, FIND_VALUES};
 use crate::syntax::{self, Dialect};
-use crate::table::SHELLS;
+use crate::table::{SHELLS, listed};
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};

@@ -10,8 +10,6 @@ pub(super) struct Effects<'c> {
     pub(super) files: Vec<&'c str>,
     /// Whether it runs a line: `e LINE`, and `e` as a flag of `s`.
     pub(super) runs: bool,
-    /// Whether it may print a dollar sign or a backquote that is not in its input.
-    pub(super) decodes: bool,
 }
 
 /// The code of `sed` in its words.
@@ -41,7 +39,7 @@ impl Code<'_> {
 enum Awaited {
     Text,
     File,
-    /// A number, which some versions do not take.
+    /// A number, which some versions do not take, and others take of any text.
     Length,
 }
 
@@ -54,8 +52,13 @@ fn may_be_name(word: &Field) -> bool {
 pub(super) fn code_of(words: &[Field]) -> Code<'_> {
     let mut code = Code::default();
     let (mut operand, mut is_given, mut awaited) = (None, false, None);
+    // the word behind an option that may be a number may be the code
+    let mut may_be_code = false;
     for word in words {
         let text = word.determined();
+        if std::mem::take(&mut may_be_code) {
+            code.texts.push(text);
+        }
         match awaited.take() {
             Some(Awaited::Text) => {
                 code.texts.push(text);
@@ -67,12 +70,13 @@ pub(super) fn code_of(words: &[Field]) -> Code<'_> {
                 continue;
             }
             Some(Awaited::Length) if text.bytes().all(|byte| byte.is_ascii_digit()) => continue,
+            Some(Awaited::Length) if text.starts_with('-') => may_be_code = true,
             // it may be a number: then the code is in the next word
-            Some(Awaited::Length) if !word.is_known() => {
+            Some(Awaited::Length) => {
                 code.texts.push(text);
                 continue;
             }
-            Some(Awaited::Length) | None => {}
+            None => {}
         }
         if let Some(long) = text.strip_prefix("--") {
             let (name, value) = split_value(long);
@@ -169,7 +173,6 @@ pub(super) fn effects_of(code: &str) -> Effects<'_> {
         for labels in [Labels::Long, Labels::Words] {
             let effects = effects_with(code, brackets, labels);
             all.runs |= effects.runs;
-            all.decodes |= effects.decodes;
             all.files.extend(effects.files);
         }
         if !code.contains('[') {
@@ -190,7 +193,7 @@ fn behind_label(text: &str, labels: Labels) -> &str {
 }
 
 fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
-    let (mut runs, mut decodes) = (false, false);
+    let mut runs = false;
     let mut files = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
@@ -207,22 +210,13 @@ fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
             }
             's' => {
                 let behind = delimited(after, Some(brackets), 1);
-                let replacing = delimited(after, Some(brackets), 0);
-                let replacement = replacing.get(..replacing.len() - behind.len());
-                let escapes = ["\\x", "\\o", "\\d", "\\c"];
-                decodes |= replacement.is_some_and(|text| {
-                    text.contains(['$', '`']) || escapes.iter().any(|one| text.contains(one))
-                });
                 let is_flag = |c: char| c.is_ascii_digit() || "gpiIeEmM".contains(c);
                 let rest = behind.trim_start_matches(is_flag);
                 let flags = behind.get(..behind.len() - rest.len());
                 runs |= flags.unwrap_or_default().contains('e') || rest.starts_with([NAME, PATH]);
                 rest
             }
-            'y' => {
-                decodes |= after.contains(['$', '`', '\\']);
-                delimited(after, None, 2)
-            }
+            'y' => delimited(after, None, 2),
             'w' | 'W' => {
                 files.push(of_line.trim());
                 below
@@ -246,11 +240,7 @@ fn effects_with(code: &str, brackets: Brackets, labels: Labels) -> Effects<'_> {
         runs |= end.is_some_and(|end| may_end(end, parts));
     }
     files.retain(|file| !file.is_empty());
-    Effects {
-        files,
-        runs,
-        decodes,
-    }
+    Effects { files, runs }
 }
 
 /// Returns what stands behind a regular expression.

@@ -1,8 +1,9 @@
 //! Variables of the line in the code of `sed`: their values may be commands and flags.
 
 use super::sed::{NAME, PATH, code_of, effects_of};
-use super::{Result, listed, refuse};
+use super::{Result, refuse};
 use crate::syntax::{is_part_of_name, is_part_of_path};
+use crate::table::listed;
 use crate::walk::{Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 

@@ -2,12 +2,12 @@
 
 use super::checks::{check_setting, is_descriptor};
 use super::options::{line_of, script_text, sort, split_value, take};
-use super::{Result, Run, base, dialect_of, listed, refuse};
+use super::{Result, Run, base, dialect_of, refuse};
 use crate::ShellError;
 use crate::feed::Feed;
 use crate::foreign::{FLAGS, has_own_words};
 use crate::option_table::{PRINTS_SETUP, SETUP_FOLDERS};
-use crate::table::TERMINALS;
+use crate::table::{TERMINALS, listed};
 use crate::variables::LINE_VARIABLES;
 use crate::walk::Walk;
 use crate::words::{Field, Hole};

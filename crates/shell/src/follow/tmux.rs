@@ -1,8 +1,8 @@
 //! Commands of `tmux`: lines that it gives to a shell, keys that it types, and commands of its own in words.
 
 use super::options::{line_of, script_text, split_value};
-use super::{Place, Result, Run, listed, refuse};
-use crate::table::{TMUX_COMMANDS, TMUX_QUIET};
+use super::{Place, Result, Run, refuse};
+use crate::table::{TMUX_COMMANDS, TMUX_QUIET, listed};
 use crate::walk::Walk;
 use crate::words::{Field, Hole};
 

@@ -1,10 +1,10 @@
 //! Commands if parts of their words, or whole words, are empty: `rm $x-rf d`, `timeout $x 3 rm f`.
 
 use super::names::known_name;
-use super::{Result, Run, listed, refuse, unversioned};
+use super::{Result, Run, refuse, unversioned};
 use crate::feed::Feed;
 use crate::syntax::is_noted;
-use crate::table::{ASSIGNS, EDITORS, SHELLS};
+use crate::table::{ASSIGNS, EDITORS, SHELLS, listed};
 use crate::variables::runs_values_of;
 use crate::walk::{Scope, Walk};
 use crate::words::{ATOM, Field, shown};

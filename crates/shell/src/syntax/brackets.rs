@@ -10,12 +10,6 @@ pub(super) fn is_coded(text: &str) -> bool {
     text.split('\\').skip(1).any(codes)
 }
 
-/// Whether a text may run a command if parts of it are left out.
-pub(super) fn runs_if_cut(text: &str) -> bool {
-    let behind = text.split_once('$').map(|(_, behind)| behind);
-    text.contains('`') || behind.is_some_and(|rest| rest.contains('('))
-}
-
 /// Whether a conversion stands within brackets that may hold a subscript. Those of a command or of a pattern in a script do not:
 /// `[ "$(stat -c %a f)" = 600 ]`.
 pub(super) fn has_conversion(text: &str) -> bool {

@@ -57,9 +57,8 @@ impl Parser<'_> {
             return self.fail();
         }
         self.names.assign_numbers(text);
-        self.names.texts.evaluate(text);
         let parts = self.within(text, |parser| parser.parts(End::Text))?;
-        self.names.texts.evaluate_parts(&parts);
+        self.names.texts.evaluate_expression(&parts);
         self.pos = end + 2;
         Ok(Part::Opaque {
             scripts: scripts_of(parts),

@@ -360,7 +360,7 @@ impl Parser<'_> {
                 self.of_bash()?;
                 self.bump();
                 let parts = self.nested(|parser| parser.parts(End::Bracket))?;
-                self.names.texts.evaluate_parts(&parts);
+                self.names.texts.evaluate_expression(&parts);
                 self.expect("]")?;
                 let written = self.since(start);
                 // Bash pairs the brackets inside
@@ -368,7 +368,6 @@ impl Parser<'_> {
                     return self.fail();
                 }
                 self.names.assign_all(&written);
-                self.names.texts.evaluate(&written);
                 out.push(Part::Opaque {
                     scripts: scripts_of(parts),
                     quoted,

@@ -317,7 +317,6 @@ impl Parser<'_> {
             body.push('\n');
         }
         let word = if of.quoted {
-            self.names.texts.read_body(&body);
             vec![Part::Quoted(body)]
         } else {
             self.within(&body, |parser| parser.parts(End::Text))?

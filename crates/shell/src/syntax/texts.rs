@@ -5,12 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::brackets::{has_conversion, is_coded, is_open, plants, runs_if_cut};
+use super::brackets::{has_conversion, is_coded, is_open, plants};
 use super::cursor::Parser;
 use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
 use crate::quoting;
-use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS};
+use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS, asks, listed};
 use crate::variables::{RUN_VARIABLES, loads_code, runs_values_of, variable_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
@@ -33,34 +33,24 @@ pub(crate) struct Texts {
     runs: bool,
     /// A dollar sign alone, or at the end of a text behind a bracket that is not closed.
     ends: bool,
-    /// A dollar sign with a parenthesis behind it, also not directly, or a backquote.
-    runs_if_cut: bool,
-    /// A here-document without expansions holds such a text, and a bracket.
-    fed: bool,
     /// An expansion that gives the text of the line itself, with its comments.
     pub(crate) whole: bool,
     /// An escape is read in a text that the line puts together: `${x@E}`, `printf -v x "$format"`.
     pub(super) decodes: bool,
     /// A text holds an escape that may stand for any character, or the beginning of one.
     coded: bool,
-    /// Variables that hold the output of programs that can print any text.
+    /// Variables that may hold any text: the output of programs, or what is read from an input.
     printed: HashSet<String>,
     /// Variables with a text of which a subscript may make a command: `$(…)`.
     running: HashSet<String>,
     /// Variables with a text that holds a dollar sign or a backquote.
     dollared: HashSet<String>,
-    /// Variables that are read from an input, which may hold any text of the line.
-    taken: HashSet<String>,
     /// Variables that arithmetic reads.
     evaluated: HashSet<String>,
-    /// Variables that name other variables, with subscripts: `${!x}`. What a program prints is taken for a name.
+    /// Variables that name other variables, with subscripts: `${!x}`.
     naming: HashSet<String>,
     /// Variables whose text is a part of that of others: from, into.
     flows: HashSet<(String, String)>,
-    /// Whether the line has a program make other text of a text: `base64 -d`.
-    pub(crate) decoded: bool,
-    /// Whether arithmetic compares what a program prints, which may be any text.
-    compared: bool,
     /// Programs whose output was taken for a number.
     counters: HashSet<String>,
     /// Variables that arithmetic assigns if it evaluates a text of the line itself.
@@ -79,20 +69,15 @@ impl Texts {
         self.cuts |= other.cuts;
         self.runs |= other.runs;
         self.ends |= other.ends;
-        self.runs_if_cut |= other.runs_if_cut;
-        self.fed |= other.fed;
         self.whole |= other.whole;
         self.decodes |= other.decodes;
         self.coded |= other.coded;
         self.printed.extend(other.printed.iter().cloned());
         self.running.extend(other.running.iter().cloned());
         self.dollared.extend(other.dollared.iter().cloned());
-        self.taken.extend(other.taken.iter().cloned());
         self.evaluated.extend(other.evaluated.iter().cloned());
         self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
-        self.decoded |= other.decoded;
-        self.compared |= other.compared;
         self.counters.extend(other.counters.iter().cloned());
         self.direct.extend(other.direct.iter().cloned());
         self.assigning.extend(other.assigning.iter().cloned());
@@ -105,7 +90,6 @@ impl Texts {
             &self.printed,
             &self.running,
             &self.dollared,
-            &self.taken,
             &self.evaluated,
             &self.naming,
         ];
@@ -123,13 +107,9 @@ impl Texts {
             return true;
         }
         let is_read = |names: &HashSet<String>| self.is_read(names);
-        let printed = self.reached(&self.printed);
         // a text may be split at any character, and joined again without it
         let rejoined = self.brackets && is_read(&self.dollared);
-        let texts_run = self.runs || self.brackets && self.runs_if_cut || self.fed;
-        let taken = (texts_run || self.decoded) && is_read(&self.taken);
-        let decoded = self.decoded && (self.compared || meets(&printed, &self.naming));
-        rejoined || taken || decoded || is_read(&self.running) || meets(&printed, &self.evaluated)
+        rejoined || is_read(&self.running) || is_read(&self.printed)
     }
 
     /// Whether arithmetic reads a text of these variables, also as the name of a variable.
@@ -199,16 +179,13 @@ impl Texts {
     pub(crate) fn assigned_run_variable(&self, assigned: &HashSet<String>) -> Option<String> {
         let decides = |name: &String| runs_values_of(name) || loads_code(name) && name != "PATH";
         let own = self.assigns.iter().filter(|name| decides(name));
-        // what an input gives to a variable may be any text of the line
-        let is_taken = self.is_read(&self.taken);
         let readers = self.readers();
         let of_readers = self
             .assigning
             .iter()
             .filter(|(holder, _)| readers.contains(&**holder));
         let evaluated: HashSet<&String> = of_readers.map(|(_, name)| name).collect();
-        let is_evaluated =
-            |name: &String| is_taken || self.direct.contains(name) || evaluated.contains(name);
+        let is_evaluated = |name: &String| self.direct.contains(name) || evaluated.contains(name);
         let named = own.filter(|name| is_evaluated(name));
         let any = !self.assigns.is_empty();
         let evaluates = !self.evaluated.is_empty();
@@ -231,13 +208,13 @@ impl Texts {
 
     /// Records that a variable gets a text from an input.
     pub(super) fn take(&mut self, name: &str) {
-        self.taken.insert(name.to_owned());
+        self.printed.insert(name.to_owned());
     }
 
     /// Records what a script prints, which arithmetic compares.
     pub(super) fn compare_output(&mut self, script: &Script) {
         let mut sources = Sources::default();
-        self.compared |= !sources.of_output(script);
+        self.planted |= !sources.of_output(script);
         self.counters.extend(sources.counters);
     }
 
@@ -273,7 +250,6 @@ impl Texts {
         self.brackets |= text.contains('[') && text != "[";
         self.runs |= runs;
         self.ends |= text == "$" || text.ends_with('$') && opens;
-        self.runs_if_cut |= runs_if_cut(&text);
         let is_declared =
             |(name, _): &(&str, &str)| declares && name.trim_end_matches('+').chars().all(is_name);
         let declared = text.split_once('=').filter(is_declared);
@@ -287,11 +263,6 @@ impl Texts {
         for text in defaults {
             self.direct.extend(assigned_in(text));
         }
-    }
-
-    /// Records a here-document without expansions, which only an input gives to a variable.
-    pub(super) fn read_body(&mut self, text: &str) {
-        self.fed |= text.contains('[') && runs_if_cut(text);
     }
 
     /// Records the parts of a text that becomes a part of a variable, or of the [`ARGUMENTS`].
@@ -336,6 +307,19 @@ impl Texts {
         self.counters.extend(sources.counters);
         let flows = sources.names.into_iter();
         self.flows.extend(flows.map(|from| (from, into.to_owned())));
+    }
+
+    /// Records an expression that arithmetic evaluates. The names in a command of it are no variables of the expression.
+    pub(super) fn evaluate_expression(&mut self, parts: &[Part]) {
+        let texts = parts.iter().map(|part| match part {
+            Part::Bare(text) | Part::Quoted(text) => text.clone(),
+            Part::Substitution { .. } => EXPANSION.to_string(),
+            Part::Param { written, .. }
+            | Part::Process { written, .. }
+            | Part::Opaque { written, .. } => written.clone(),
+        });
+        self.evaluate(&texts.collect::<String>());
+        self.evaluate_parts(parts);
     }
 
     /// Records text that arithmetic evaluates: the output of a program that may print any text could be a command.
@@ -541,7 +525,7 @@ impl Sources {
                     let counts = letters.contains('c')
                         && letters.chars().all(|c| "chinqsvwxEFGP".contains(c));
                     let is_recursive =
-                        |word: &String| word.starts_with('-') && word.contains(['r', 'R']);
+                        |word: &String| word.starts_with('-') && word.contains(['r', 'R', 'd']);
                     (counts || first == "--count") && !rest.iter().any(is_recursive)
                 })
             }
@@ -552,8 +536,8 @@ impl Sources {
                 let is_number = |format: &String| !format.contains(['n', 'N']);
                 formats.peek().is_some() && is_plain && formats.all(is_number)
             }
-            "shuf" => any(&["-i"]),
-            "pgrep" => !any(&["-l", "-a", "--list"]),
+            // `--random-source -i` makes the range an option's value
+            "shuf" => any(&["-i"]) && !any(&["--r"]),
             // they print texts of what they read
             "bc" => {
                 let echoes = |node: &Node| {
@@ -569,7 +553,14 @@ impl Sources {
                             Target::Heredoc(_) => false,
                         })
             }
-            name => PRINTS_NUMBERS.contains(&name),
+            name => {
+                let row = PRINTS_NUMBERS
+                    .iter()
+                    .find(|(names, ..)| listed(names, name));
+                row.is_some_and(|(_, letters, options)| {
+                    !words.iter().any(|word| asks(word, letters, options))
+                })
+            }
         };
         self.counters.insert(name);
         counts && self.of_words(node)

@@ -212,14 +212,48 @@ fn a_text_that_a_program_decodes_may_run_in_arithmetic() {
         "x=$(base64 -d <<< YVskKHJtIC1yZiBkKV0=); test -v \"$x\"",
         "x=$(sed 's/Q/\\x24/' <<< 'a[Q(rm -rf d)]'); [[ $x -eq 0 ]]",
     ]);
-    none_deletes(&[
+    none_deletes(&["T=$(echo $X | base64 -d); while read -r l; do ((i++)); done < f; echo $i"]);
+}
+
+/// A file or a program may hold `a[$(rm -rf d)]`.
+#[test]
+fn what_is_read_may_run_in_arithmetic() {
+    all_are_unknown(&[
+        "read n < f; echo $((n+1))",
+        "while read n; do echo $((n+1)); done < f",
+        "while read -r n; do [[ $n -gt 3 ]] && echo big; done < f",
+        "mapfile -t a < f; echo $((a[0]))",
         "while read -r a b; do ((s+=b)); done < f; echo $s",
-        "T=$(echo $X | base64 -d); while read -r l; do ((i++)); done < f; echo $i",
-        "df / | tail -1 | tr -s ' ' | cut -d' ' -f5 | tr -d '%' | while read u; do (( u > 90 )) && echo full; done",
+        "while IFS=, read -r a b; do total=$((total+b)); done < data.csv; echo $total",
         "tr ',' '\\n' < f | while read n; do ((t+=n)); done",
-        "tr '[:lower:]' A-Z < f | while read n; do ((t+=n)); done",
-        "sed 's/^x//; s/y$/z/' f | while read n; do ((t+=n)); done",
-        "base64 f > g; read n < h; ((n > 1))",
+        "df / | tail -1 | tr -d '%' | while read u; do (( u > 90 )) && echo full; done",
+    ]);
+    none_deletes(&[
+        "while read -r l; do ((i++)); done < f; echo $i",
+        "while read -r n; do [ \"$n\" -gt 3 ] && echo big; done < f",
+        "while read -r n; do echo \"${#n}\" $((i + ${#n})); done < f",
+        "awk -F, '{t += $2} END {print t}' data.csv",
+    ]);
+}
+
+/// The text in the file, or its name, or that of the process, is `a[$(rm -rf d)]`.
+#[test]
+fn programs_that_count_may_print_texts() {
+    all_are_unknown(&[
+        "x=$(grep -c . -d recurse d); echo $((x))",
+        "[[ $(grep -c . -d recurse d) -gt 0 ]]",
+        "x=$(cksum -c f); echo $((x))",
+        "x=$(cksum --ch f); echo $((x))",
+        "x=$(wc -l --files0-from=f); echo $((x))",
+        "x=$(wc --files0 f); echo $((x))",
+        "x=$(pgrep -fa 'rm -rf'); echo $((x))",
+        "x=$(shuf -n1 --random-source -i f); echo $((x))",
+    ]);
+    none_deletes(&[
+        "n=$(wc -l < f); echo $((n+1))",
+        "n=$(pgrep -fc node); echo $((n+1))",
+        "echo $((1 + $(shuf -i 1-10 -n 1)))",
+        "for f in src/*.py; do count=$((count + $(wc -l < \"$f\"))); done; echo \"$count\"",
     ]);
 }
 

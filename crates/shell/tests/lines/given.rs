@@ -9,7 +9,6 @@ fn texts_of_the_line_reach_arithmetic_in_other_ways() {
         "printf '\\033[31m%s\\033[0m\\n' error; count=0; ((count++))",
         "RED='\\033[0;31m'; NC='\\033[0m'; n=$((n+1)); printf \"${RED}failed: %d${NC}\\n\" \"$n\"",
         "while read -r line; do ((n++)); done < file.txt; echo $n",
-        "while IFS=, read -r a b; do total=$((total+b)); done < data.csv; echo $total",
         "f=${1%.c}; if [[ $f =~ ^[a-z]+$ ]]; then ((k++)); fi",
         "read -p \"Continue? \" yn; case $yn in [Yy]*) echo ok;; esac; i=$((i+1))",
         "for i in {1..5}; do printf -v n '%02d' \"$i\"; echo \"$n\"; done",

@@ -3,7 +3,7 @@
 
 use guard_shell::{Limits, commands};
 
-use crate::{all_are_read, all_are_unknown, lists, none_deletes, read};
+use crate::{all_are_listed_or_errors, all_are_read, all_are_unknown, lists, none_deletes, read};
 
 fn deletions_are_listed(lines: &[&str]) {
     for line in lines {
@@ -402,4 +402,54 @@ fn an_action_of_find_is_no_value() {
         "find . -newermt 2024-01-01 -fprintf out '%p\\n' -exec ls {} \\;",
         "find . -newerBt yesterday -print",
     ]);
+}
+
+#[test]
+fn digits_stand_among_short_options() {
+    all_are_listed_or_errors(&[
+        "ssh -4oProxyCommand='rm -rf /v/d' h",
+        "ssh -4o ProxyCommand='x=r; ${x}m -rf /v/d' h",
+        "ssh -6o LogLevel=quiet -4oProxyCommand='x=r; ${x}m -rf /v/d' h",
+        "scp -4oProxyCommand='sh -c \"x=r; \\${x}m -rf /v/d\"' a h:b",
+        "sftp -4oProxyCommand='x=r; ${x}m -rf /v/d' h",
+        "git grep -1O'rm -rf /v/d' a",
+        "git grep -n1O'x=r; ${x}m -rf /v/d;:' a",
+        "git -c x.y=. for-each-repo --config=x.y grep -1O'x=r; ${x}m -rf /v/d' a",
+        "git clone -4u 'x=r; ${x}m -rf /v/d;:' . dst",
+        "git clone --no-local -4u 'x=r; ${x}m -rf /v/d;:' . dst",
+        "git clone -4c core.sshCommand='x=r; ${x}m -rf /v/d;:' ssh://h/x dst",
+        "git clone -q6c core.sshCommand='x=r; ${x}m -rf /v/d;:' ssh://h/x dst",
+    ]);
+    none_deletes(&[
+        "git grep -1n rm src",
+        "ssh -4 -p 22 h uptime",
+        "tail -n5F log",
+    ]);
+}
+
+#[test]
+fn a_setting_has_a_name_between_its_parts() {
+    all_are_listed_or_errors(&[
+        "git -c sendemail.x.tocmd='x=r; ${x}m -rf /v/d' send-email --identity=x --from a@b --confirm=never -1",
+        "git config sendemail.work.sendmailcmd 'x=r; ${x}m -rf /v/d'; git send-email --identity=work -1",
+        "git submodule--helper foreach 'x=r; ${x}m -rf /v/d'",
+        "git submodule--helper --quiet foreach 'x=r; ${x}m -rf /v/d'",
+    ]);
+    none_deletes(&["git config sendemail.work.smtpuser me@example.org"]);
+}
+
+/// GNU's `sed` takes any text for the length of lines.
+#[test]
+fn the_length_of_lines_may_be_any_text() {
+    all_are_listed_or_errors(&[
+        "sed -l x 'e rm -rf /v/d' f",
+        "sed -l p 'e rm -rf /v/d' f",
+        "sed -nl p 'e rm -rf /v/d' f",
+        "sed --line-length p 'e rm -rf /v/d' f",
+        "sed --line-length 5x 'e rm -rf /v/d' f",
+        "sed -l -n 'e rm -rf /v/d' f",
+        "sed -l -f 'e rm -rf /v/d' f",
+        "sed -l -e 'e rm -rf /v/d' f",
+    ]);
+    none_deletes(&["sed -l 5 l f", "sed -n -l 5 -e l f"]);
 }

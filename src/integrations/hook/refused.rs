@@ -1,0 +1,41 @@
+//! Calls that are refused because they cannot be read.
+
+use crate::monitor::lenient::Outline;
+
+/// A call that is not allowed because it cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// One lower-case clause.
+    pub reason: String,
+    /// Whether its unread part may report an outcome, which then counts as unknown. A whole call reports none, and neither does
+    /// a part that names another hook.
+    pub may_report: bool,
+}
+
+impl Refused {
+    /// Returns the refusal of an input of which nothing is known.
+    pub fn unread(reason: String) -> Self {
+        let may_report = true;
+        Self { reason, may_report }
+    }
+}
+
+impl From<Refused> for String {
+    fn from(refused: Refused) -> String {
+        refused.reason
+    }
+}
+
+/// Returns a member that a call must have. A key that stands twice with one value is read alike by all.
+///
+/// # Errors
+/// The member is missing, or has several values.
+pub(super) fn needed(outline: &Outline, key: &str) -> Result<String, String> {
+    let mut values = outline.iter().filter(|(name, _)| *name == key);
+    let first = values.next();
+    if values.any(|other| Some(other) != first) {
+        return Err(format!("duplicate key `{key}`"));
+    }
+    let text = outline.text(key);
+    text.ok_or_else(|| format!("missing `{key}` in the input"))
+}
