@@ -107,7 +107,9 @@ pub fn run(data: &[u8]) {
                     true => kept(&body, limit),
                     false => Outline::read(body),
                 };
-                let Some(mut call) = read.ok().and_then(|outline| Call::of(outline, Scope::Session).ok())
+                let Some(mut call) = read
+                    .ok()
+                    .and_then(|outline| Call::of(outline, Scope::Session).ok())
                 else {
                     continue;
                 };

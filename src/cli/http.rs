@@ -309,8 +309,15 @@ impl ConnectionSlot {
             let longest = waiting
                 .min()
                 .filter(|((_, since), _)| since.elapsed() >= GRACE);
-            if let Some(closed) = longest.and_then(|(_, number)| connections.open.remove(&number)) {
-                let _ = closed.handle.shutdown(Shutdown::Both);
+            if let Some(((awaited, _), number)) = longest
+                && let Some(closed) = connections.open.remove(&number)
+            {
+                // What has arrived of a body is answered.
+                let end = match awaited {
+                    Awaited::Body => Shutdown::Read,
+                    Awaited::Head | Awaited::FreeAnswer => Shutdown::Both,
+                };
+                let _ = closed.handle.shutdown(end);
                 break;
             }
             let left = until.saturating_duration_since(Instant::now());

@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -81,6 +82,9 @@ pub(super) struct Args {
     /// Limit the size of a request body, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     max_body: usize,
+    /// Limit the lines of a request body; its answer has a decision for each
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    max_lines: usize,
     /// Limit the simultaneous connections; further ones are refused
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_clients: usize,
@@ -112,6 +116,7 @@ struct Server {
     unrecorded: Arc<Unrecorded>,
     patience: Duration,
     max_body: usize,
+    max_lines: usize,
     /// The members of an envelope whose names events use themselves.
     own: EnvelopeFields,
 }
@@ -242,6 +247,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         unrecorded,
         patience,
         max_body: args.max_body,
+        max_lines: args.max_lines,
         own,
     });
     // A monitor that failed has reported the failure, and its state must not be written.
@@ -428,30 +434,25 @@ impl Server {
 
     fn decide(&self, speaker: Client, body: Vec<u8>) -> Result<Response, Response> {
         let body = Arc::new(body);
-        let mut out = Ok(String::new());
-        let mut start = 0;
-        while start < body.len() {
-            let rest = body.get(start..).unwrap_or_default();
-            let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            let line = rest.get(..len).unwrap_or_default();
-            let blank = len - line.trim_ascii_start().len();
-            let line = start + blank..start + blank + line.trim_ascii().len();
-            start += len + 1;
-            if !line.is_empty() {
-                let line = JobRequest::Line(Arc::clone(&body), line);
-                self.next_line(speaker, line, &mut out);
-            }
+        let n_lines = lines_of(&body).count();
+        if n_lines == 0 {
+            let why = "expected a line, found an empty body";
+            return Err(Response::refusal(400, why));
         }
-        let out = out?;
-        if out.is_empty() {
-            return Err(Response::refusal(
-                400,
-                "expected a line, found an empty body",
-            ));
+        if n_lines > self.max_lines {
+            let most = self.max_lines;
+            let why = format!("expected at most {most} lines (`--max-lines`), found {n_lines}");
+            let refusal = Response::refusal(413, &why);
+            return self.record(speaker, &mut body.as_slice()).and(Err(refusal));
+        }
+        let mut out = Ok(String::new());
+        for line in lines_of(&body) {
+            let line = JobRequest::Line(Arc::clone(&body), line);
+            self.next_line(speaker, line, &mut out);
         }
         Ok(Response {
             status: 200,
-            body: out,
+            body: out?,
             kind: "application/x-ndjson",
         })
     }
@@ -480,7 +481,11 @@ impl Server {
 
     /// Records the events that happened in a body that is not decided.
     fn record(&self, speaker: Client, mut body: &mut dyn BufRead) -> Result<(), Response> {
-        let mut out = String::new();
+        // A decision names the trace that its event is recorded in.
+        let has_trace = |decision: &str| {
+            Outline::read(decision.into()).is_ok_and(|of| of.raw("trace") != Some("null"))
+        };
+        let mut all_recorded = true;
         while let Some(line) = lines::next(&mut body, self.max_body) {
             let line = match line {
                 Line::Whole(line) => line,
@@ -500,19 +505,16 @@ impl Server {
             let line = JobRequest::Line(Arc::new(line), range);
             // Whether it is recorded is known only when it was judged.
             if line.states(self.own).unwrap_or(true) {
-                out.push_str(&self.judged_within(speaker, line, Duration::MAX)?);
+                let decisions = self.judged_within(speaker, line, Duration::MAX)?;
+                all_recorded &= decisions.lines().all(has_trace);
             }
         }
-        // A decision names the trace that its event is recorded in.
-        let lost = |decision: &str| {
-            Outline::read(decision.into()).is_ok_and(|of| of.raw("trace") == Some("null"))
-        };
-        match out.lines().any(lost) {
-            true => Err(Response::refusal(
+        match all_recorded {
+            true => Ok(()),
+            false => Err(Response::refusal(
                 400,
                 "the body is too long or incomplete, and an event could not be recorded: its trace could not be read",
             )),
-            false => Ok(()),
         }
     }
 }
@@ -619,6 +621,20 @@ impl Service for Server {
         };
         answer.unwrap_or_else(|refusal| refusal)
     }
+}
+
+/// Returns the places of the lines of a body that are not blank.
+fn lines_of(body: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    let line = move || {
+        let rest = body.get(start..).filter(|rest| !rest.is_empty())?;
+        let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..len)?;
+        let begin = start + len - line.trim_ascii_start().len();
+        start += len + 1;
+        Some(begin..begin + line.trim_ascii().len())
+    };
+    std::iter::from_fn(line).filter(|line| !line.is_empty())
 }
 
 /// Returns the line that reports the event of a commit whose number was cut off.

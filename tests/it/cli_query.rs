@@ -390,3 +390,68 @@ fn a_chain_with_intervals() {
         run.err
     );
 }
+
+/// What Storm writes and PRISM does not have, or the other way round.
+#[test]
+fn forms_of_other_tools() {
+    let drn = "@type: DTMC\n@parameters\n\n@placeholders\n$0 : 0.25\n$1 : 0.75\n@reward_models\nr \n@nr_states\n2\n@nr_choices\n2\n\
+        @model\nstate 0 [$0] init\n\taction 0\n\t\t0 : $0\n\t\t1 : $1\nstate 1 [0] done\n\taction 0\n\t\t1 : 1\n";
+    let intervals = drn.replace("0 : $0", "0 : [0.2,0.3]");
+    let folder = Folder::new(&[("a.drn", drn), ("b.drn", &intervals), ("die.prism", DIE)]);
+    let ask = |chain: &str, property: &str| {
+        let args = [
+            "query", "--chain", chain, "--const", "N=2", "--format", "json", property,
+        ];
+        let without: Vec<&str> = args
+            .iter()
+            .copied()
+            .filter(|arg| chain == "die.prism" || !["--const", "N=2"].contains(arg))
+            .collect();
+        folder.guard(&without)
+    };
+    for (chain, property, expected) in [
+        ("a.drn", "P=? [ X \"done\" ]", 0.75),
+        ("a.drn", "R=? [ F \"done\" ]", 1.0 / 3.0),
+        ("a.drn", "T=? [ F \"done\" ]", 4.0 / 3.0),
+        ("die.prism", "T=? [ F s>0 ]", 2.0),
+        ("die.prism", "P=? [ G (s=0 => (F s>0)) ]", 1.0),
+    ] {
+        let run = ask(chain, property);
+        assert_eq!(run.code, 0, "{property}: {}", run.err);
+        let value = json(&run.out)["value"].as_f64().unwrap();
+        assert!((value - expected).abs() < 1e-9, "{property}: {value}");
+    }
+    for (chain, property, said) in [
+        (
+            "b.drn",
+            "P=? [ X \"done\" ]",
+            "intervals of probabilities are read from",
+        ),
+        (
+            "die.prism",
+            "P=? [ G (s=0 => F s>0) ]",
+            "put it in parentheses: `(F …)`",
+        ),
+        (
+            "die.prism",
+            "P=? [ F (s=2 & X (s=1)) ]",
+            "put it in parentheses: `(X …)`",
+        ),
+        (
+            "die.prism",
+            "T{\"rolls\"}=? [ F s>0 ]",
+            "write `R{\"name\"}`",
+        ),
+        ("die.prism", "T=? [ C<=3 ]", "expected `F`"),
+        ("die.prism", "P=? [ F nosuch=1 ]", "declared names: N, p, s"),
+        (
+            "die.prism",
+            "1 - P=? [ F s=1 ]",
+            "each operator as a property of its own",
+        ),
+    ] {
+        let run = ask(chain, property);
+        assert_eq!(run.code, 2, "{property}: {}", run.out);
+        assert!(run.err.contains(said), "{property}: {}", run.err);
+    }
+}

@@ -38,6 +38,34 @@ fn a_deployment_waits_for_the_tests() {
     );
 }
 
+/// Claude Code runs no hook when a person refuses a call and interrupts the turn.
+#[test]
+fn a_refused_question_ends_with_the_next_prompt() {
+    let session = Session::new();
+    let fetch = json!({"url": "https://example.org"});
+    for nth in 0..7 {
+        let asked = session.before(&format!("f{nth}"), "WebFetch", fetch.clone());
+        assert_eq!(decision(&asked).0, "ask");
+        let prompt = json!({"prompt": "no, use the local copy instead"});
+        assert_eq!(session.ask("UserPromptSubmit", None, prompt), Json::Null);
+    }
+    let ran = session.after("f0", "WebFetch", fetch.clone(), json!("ok"));
+    assert!(
+        ran.to_string()
+            .contains("this call ran after the question about it had ended"),
+        "{ran}"
+    );
+    // The end of the program ends those of sub-agents, too.
+    for nth in 0..7 {
+        let call =
+            json!({"tool_name": "WebFetch", "tool_input": fetch, "tool_use_id": format!("a{nth}")});
+        let asked = session.ask("PreToolUse", Some("a"), call);
+        assert_eq!(decision(&asked).0, "ask");
+        let end = json!({"reason": "other"});
+        assert_eq!(session.ask("SessionEnd", None, end), Json::Null);
+    }
+}
+
 /// What a person has allowed is not blocked when it is done, and counts as done, also where calls have no ids.
 #[test]
 fn what_a_person_has_allowed_counts() {

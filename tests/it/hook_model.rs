@@ -98,12 +98,18 @@ struct Calls {
     /// Their calls, oldest first.
     open: Vec<Open>,
     ended: VecDeque<Past>,
-    /// Those that were denied last.
-    denied: VecDeque<Past>,
+    /// Those that were denied or refused last, and what is said of their outcomes.
+    denied: VecDeque<(Past, &'static str)>,
 }
 
 /// A call whose outcome arrived, or that was denied: its key, and who made it.
 struct Past(String, String);
+
+/// What is said of the outcome of a call that was denied.
+const WAS_DENIED: &str = "ran although it was denied";
+
+/// What is said of the outcome of a call that a person refused.
+const WAS_REFUSED: &str = "ran after the question about it had ended";
 
 impl Calls {
     /// Returns the place of the open call with a key: one of the same tool, or the first.
@@ -118,9 +124,30 @@ impl Calls {
     /// Returns who made the call of an outcome.
     fn maker(&self, key: &str, tool: &str) -> Option<&str> {
         let open = self.place(key, tool).map(|place| &self.open[place].owner);
-        let mut past = self.denied.iter().chain(&self.ended);
+        let denied = self.denied.iter().map(|(past, _)| past);
+        let mut past = denied.chain(&self.ended);
         let past = || past.find(|past| past.0 == key).map(|past| &past.1);
         open.or_else(past).map(String::as_str)
+    }
+}
+
+impl Calls {
+    fn deny(&mut self, past: Past, notice: &'static str) {
+        self.denied.retain(|(denied, _)| denied.0 != past.0);
+        self.ended.retain(|ended| ended.0 != past.0);
+        if self.denied.len() >= 64 {
+            self.denied.pop_front();
+        }
+        self.denied.push_back((past, notice));
+    }
+
+    /// Ends the questions about the calls of some owners.
+    fn refuse(&mut self, is_over: impl Fn(&str) -> bool) {
+        let is_refused = |open: &mut Open| !open.asked.is_empty() && is_over(&open.owner);
+        let refused: Vec<Open> = self.open.extract_if(.., is_refused).collect();
+        for open in refused {
+            self.deny(Past(open.key, open.owner), WAS_REFUSED);
+        }
     }
 }
 
@@ -176,7 +203,8 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             "Stop",
             "SessionEnd",
             "Odd",
-        ][[0, 0, 0, 0, 1, 1, 1, 2, 3, 4, 5][random.below(11)]];
+            "UserPromptSubmit",
+        ][[0, 0, 0, 0, 1, 1, 1, 2, 3, 4, 5, 6][random.below(12)]];
         let (text, taints, succeeds) = outcome(&mut random);
         let mut input = json!({"hook_event_name": hook, "session_id": session, "tool_name": tool, "tool_input": {}});
         let members = input.as_object_mut().unwrap();
@@ -193,6 +221,10 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             "tool_response"
         };
         let outcome = hook.starts_with("Post");
+        if hook == "UserPromptSubmit" {
+            input.pop();
+            input.push_str(",\"prompt\":\"no, do it otherwise\"}");
+        }
         if outcome {
             input.pop();
             input.push_str(&format!(",\"{member}\":{text}}}"));
@@ -211,7 +243,8 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             Ok(call) => call,
             Err(refused) => {
                 // An unknown hook that brings a call is no other event.
-                let denied = damaged && hook == "PreToolUse" || hook == "Odd";
+                let judged = ["PreToolUse", "UserPromptSubmit"];
+                let denied = damaged && judged.contains(&hook) || hook == "Odd";
                 assert!(denied, "{}: {input}", refused.reason);
                 continue;
             }
@@ -286,13 +319,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     "seed {seed}, step {step}: {input} {json}"
                 );
                 denied += u32::from(expected == "deny");
-                calls.denied.retain(|denied| denied.0 != key);
+                calls.denied.retain(|(denied, _)| denied.0 != key);
                 if expected == "deny" {
-                    calls.ended.retain(|ended| ended.0 != key);
-                    if calls.denied.len() >= 64 {
-                        calls.denied.pop_front();
-                    }
-                    calls.denied.push_back(Past(key, owner));
+                    calls.deny(Past(key, owner), WAS_DENIED);
                 } else {
                     if expected == "allow" {
                         called(&mut traces);
@@ -311,7 +340,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 }
             }
             "PostToolUse" | "PostToolUseFailure" => {
-                let is_in = |past: &VecDeque<Past>| past.iter().any(|past| past.0 == key);
+                let has_ended = calls.ended.iter().any(|past| past.0 == key);
+                let mut denied = calls.denied.iter();
+                let denied = denied.find(|(past, _)| past.0 == key);
                 match calls.place(&key, tool) {
                     Some(place) => {
                         let open = calls.open.remove(place);
@@ -336,13 +367,11 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         }
                         calls.ended.push_back(Past(key, open.owner));
                     }
-                    None if is_in(&calls.ended) && !is_in(&calls.denied) => {}
+                    None if has_ended && denied.is_none() => {}
                     None => {
                         called(&mut traces);
-                        let notice = match is_in(&calls.denied) {
-                            true => "ran although it was denied",
-                            false => "not judged before it ran",
-                        };
+                        let unjudged = "not judged before it ran";
+                        let notice = denied.map_or(unjudged, |(_, notice)| notice);
                         let noticed = json.to_string().contains(notice);
                         assert!(noticed, "seed {seed}, step {step}: {input} {json}");
                     }
@@ -355,16 +384,32 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             }
             // The calls that a person was asked about were refused.
             "Stop" => {
-                calls
-                    .open
-                    .retain(|open| open.asked.is_empty() || open.owner != owner);
+                calls.refuse(|of| of == owner);
                 let owes = of
                     .iter()
                     .any(|of| traces.entry(of.clone()).or_default().owes);
                 let pressed = json.to_string().contains("`told` owes");
                 assert_eq!(pressed, owes, "seed {seed}, step {step}: {input} {json}");
             }
-            "SessionEnd" => assert_eq!(json, Json::Null),
+            "SessionEnd" => {
+                calls.refuse(|of| of.starts_with(&format!("{session}/")));
+                assert_eq!(json, Json::Null);
+            }
+            "UserPromptSubmit" => {
+                if agent.is_none() {
+                    calls.refuse(|of| of == owner);
+                }
+                let reason = json.to_string();
+                let is_limited =
+                    ["answer them first", "max-histories"].map(|text| reason.contains(text));
+                let is_limited = is_limited.contains(&true);
+                limited += u32::from(is_limited);
+                // Whatever is done after a third payment is denied.
+                let paid = |of: &String| traces.get(of).is_some_and(|trace| trace.payments > 2);
+                let is_blocked = of.iter().any(paid);
+                let blocked = json["decision"] == "block";
+                assert_eq!(blocked, is_blocked || is_limited, "{input} {json}");
+            }
             _ => assert_eq!(json, Json::Null),
         }
     }

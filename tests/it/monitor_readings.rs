@@ -177,6 +177,29 @@ fn no_escape_completes_an_unreadable_part() {
     }
 }
 
+/// A key that also stands where its value is not known may have that value.
+#[test]
+fn a_key_that_stands_twice_in_a_damaged_event_has_no_known_value() {
+    let spec = "event { tool: string? text: string? = null }\n\
+        property p = never (tool == \"mail\" and once text contains \"secret\")\n\
+        enforce p { violated => block }\n";
+    for (damaged, denies) in [
+        (r#""text""text":"",: "secret""#, true),
+        (r#""text":"","text" "secret""#, true),
+        (r#""text" {},"text":"""#, true),
+        (r#""te\u0078t","text":"""#, true),
+        (r#""text":"","tool":"read" "text":"secret""#, true),
+        (r#""text":"","other""#, false),
+    ] {
+        let mut monitor = monitor(spec);
+        let line = format!(r#"{{"trace":"t",{damaged}}}"#);
+        let read = monitor.observe(line.as_bytes(), None);
+        assert!(!read.errors.is_empty(), "{line}");
+        let mailed = act(&mut monitor, r#"{"trace":"t","tool":"mail"}"#);
+        assert_eq!(mailed.ruling.denies(), denies, "{line}");
+    }
+}
+
 /// The key that stands for lost members is one that a tool may use.
 #[test]
 fn no_key_of_a_sound_event_makes_it_a_damaged_one() {

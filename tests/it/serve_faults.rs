@@ -1,7 +1,9 @@
 //! `guard serve` when it is busy, flooded or ended: no outcome is forgotten, and no client keeps others away.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -37,6 +39,10 @@ struct Kept {
 
 impl Kept {
     fn start(folder: &Path, before: &str, args: &[&str]) -> Kept {
+        Kept::begin(folder, before, &[&["--no-token"], args].concat())
+    }
+
+    fn begin(folder: &Path, before: &str, args: &[&str]) -> Kept {
         let script = format!("{before} exec \"$0\" \"$@\"");
         let mut child = Command::new("sh")
             .args([
@@ -46,7 +52,7 @@ impl Kept {
                 "serve",
                 "t.guard",
             ])
-            .args(["--listen", "127.0.0.1:0", "--no-token"])
+            .args(["--listen", "127.0.0.1:0"])
             .args(["--journal", "j", "--log", "l"])
             .args(args)
             .current_dir(folder)
@@ -252,6 +258,83 @@ fn a_refused_call_is_no_outcome() {
     server.hook("other", "PostToolUse", "write", &long);
     let answer = server.hook("other", "PreToolUse", "mail", "");
     assert!(answer.contains("no mail after a secret"), "{answer}");
+}
+
+/// A connection that makes room for another one is answered.
+#[test]
+fn a_call_that_does_not_arrive_whole_is_denied() {
+    let folder = folder();
+    let server = Kept::start(folder.path(), "", &["--max-clients", "1"]);
+    let mut slow = TcpStream::connect(&server.at).unwrap();
+    let body = r#"{"session_id":"other","hook_event_name":"PreToolUse","tool_name":"look","#;
+    let head = "POST /v1/hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200";
+    let begun = format!("{head}\r\n\r\n{body}");
+    slow.write_all(begun.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    assert_eq!(server.hook("s", "PreToolUse", "look", ""), "{}");
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).unwrap();
+    assert!(
+        answer.contains(r#""permissionDecision":"deny""#),
+        "{answer}"
+    );
+    drop(slow);
+    // It was a call, so no outcome was lost.
+    assert_eq!(server.hook("s", "PreToolUse", "mail", ""), "{}");
+}
+
+/// An answer has a decision for each line, so the lines are limited.
+#[test]
+fn a_body_of_too_many_lines_is_only_recorded() {
+    let folder = folder();
+    let server = Kept::start(folder.path(), "", &["--max-lines", "2"]);
+    let line = |phase: &str, kind: &str| {
+        format!(
+            r#"{{"phase":"{phase}","event":{{"trace":"t","kind":"{kind}","tool":"look","text":"SECRET"}}}}"#
+        )
+    };
+    let (look, found) = (line("before", "call"), line("after", "result"));
+    let (status, answer) = decide(&server.at, "", &format!("{look}\n\n{found}\n{look}\n"));
+    assert_eq!(status, 413, "{answer}");
+    assert!(answer.contains("at most 2 lines"), "{answer}");
+    let (status, answer) = decide(&server.at, "", MAIL);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains("no mail after a secret"), "{answer}");
+}
+
+/// Two programs with tokens of their own go on with one session.
+#[test]
+fn a_question_belongs_to_its_session() {
+    let folder = folder();
+    let spec = format!(
+        "{SPEC}property one = G (count(kind == \"call\" and tool == \"pay\") <= 1)\n\
+        enforce one {{ violated => block \"one payment\" }}\n\
+        enforce when kind == \"call\" and tool == \"pay\" => ask \"pay?\"\n"
+    );
+    std::fs::write(folder.path().join("t.guard"), spec).unwrap();
+    for token in ["a", "b"] {
+        let file = folder.path().join(token);
+        std::fs::write(&file, format!("{}\n", token.repeat(32))).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    }
+    let server = Kept::begin(
+        folder.path(),
+        "",
+        &["--token-file", "a", "--token-file", "b"],
+    );
+    let hook = |token: &str, name: &str| {
+        let body = format!(
+            r#"{{"session_id":"s","hook_event_name":"{name}","tool_use_id":"1","tool_name":"pay","tool_input":{{}}}}"#
+        );
+        let stream = TcpStream::connect(&server.at).unwrap();
+        let bearer = format!("Authorization: Bearer {}\r\n", token.repeat(32));
+        ask(stream, "POST", "/v1/hook", &bearer, &body).1
+    };
+    for (asks, ends) in [("a", "b"), ("b", "a")] {
+        let asked = hook(asks, "PreToolUse");
+        assert!(asked.contains(r#""permissionDecision":"ask""#), "{asked}");
+        assert_eq!(hook(ends, "Stop"), "{}");
+    }
 }
 
 /// The outcome that itself finds the disk full is marked, as later ones are.

@@ -32,7 +32,7 @@ pub struct Memory {
     calls: Vec<OpenCall>,
     /// The latest calls whose outcomes arrived.
     ended: Vec<PastCall>,
-    /// The latest denied calls.
+    /// The latest calls that were denied, or that a person refused.
     denied: Vec<PastCall>,
     /// The tools of the latest calls that had an outcome; of those that may go on in the background, more.
     #[serde(default)]
@@ -61,6 +61,9 @@ pub(super) struct PastCall {
     pub(super) key: String,
     /// The session and the sub-agent that made the call.
     pub(super) owner: String,
+    /// Whether a person was asked about the call, and refused it as far as is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_refused: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,18 +126,17 @@ impl Memory {
         let mut calls = self.calls.iter();
         let place = calls.position(same);
         let Some(place) = place.or_else(|| self.calls.iter().position(of_it)) else {
-            let of = |calls: &[PastCall]| {
-                let call = calls.iter().find(|call| call.key == key);
-                call.map(|call| call.owner.clone())
-            };
-            return match (of(&self.denied), of(&self.ended)) {
-                (owner @ Some(_), _) => (Known::Denied, owner),
-                (None, owner @ Some(_)) => (Known::Judged, owner),
+            let of = |calls: &[PastCall]| calls.iter().find(|call| call.key == key).cloned();
+            let (known, past) = match (of(&self.denied), of(&self.ended)) {
+                (Some(past), _) if past.is_refused => (Known::Refused, past),
+                (Some(past), _) => (Known::Denied, past),
+                (None, Some(past)) => (Known::Judged, past),
                 (None, None) => {
                     self.has_unjudged = true;
-                    (Known::Not, None)
+                    return (Known::Not, None);
                 }
             };
+            return (known, Some(past.owner));
         };
         let call = self.calls.remove(place);
         if self.ended.len() >= MOST_ENDED {
@@ -144,6 +146,7 @@ impl Memory {
         self.ended.push(PastCall {
             key: call.key,
             owner: call.owner,
+            is_refused: false,
         });
         let known = match (call.asked, call.content == content) {
             (Some(asked), true) => Known::Asked(asked),
@@ -186,13 +189,22 @@ impl Memory {
         calls + self.tools.len() + self.given.len()
     }
 
-    /// Forgets the calls of this owner that a person was asked about; returns their proposals.
-    pub(super) fn refused(&mut self, owner: &str) -> Vec<u64> {
-        let of_owner = |call: &OpenCall| call.asked.is_some() && call.owner == owner;
-        let asked = self.calls.iter().filter(|call| of_owner(call));
-        let asked = asked.filter_map(|call| call.asked.as_ref());
-        let proposals = asked.flat_map(Asked::proposals).collect();
-        self.calls.retain(|call| !of_owner(call));
+    /// Ends the questions about the calls of some owners: the calls are refused. Returns their proposals.
+    pub(super) fn refuse(&mut self, is_over: impl Fn(&str) -> bool) -> Vec<u64> {
+        let mut proposals = Vec::new();
+        let is_refused = |call: &mut OpenCall| call.asked.is_some() && is_over(&call.owner);
+        let refused: Vec<OpenCall> = self.calls.extract_if(.., is_refused).collect();
+        for OpenCall {
+            key, owner, asked, ..
+        } in refused
+        {
+            proposals.extend(asked.iter().flat_map(Asked::proposals));
+            self.deny(PastCall {
+                key,
+                owner,
+                is_refused: true,
+            });
+        }
         proposals
     }
 
@@ -314,6 +326,8 @@ pub(super) enum Known {
     Unanswered,
     /// It was denied.
     Denied,
+    /// A person was asked about it, and refused it as far as is known.
+    Refused,
     /// It was never judged, or is no longer remembered.
     Not,
 }

@@ -238,6 +238,9 @@ impl Call {
             "UserPromptSubmit" => self.prompt(judge, memory, &mut decisions)?,
             "Stop" | "SubagentStop" => self.stop(judge, memory, &mut decisions)?,
             "SessionEnd" => {
+                // The program ends, and its calls with it.
+                let session = format!("{}/", self.session);
+                end_questions(judge, memory, |owner| owner.starts_with(&session))?;
                 decisions.extend(self.ends(judge)?);
                 None
             }
@@ -282,6 +285,7 @@ impl Call {
             memory.deny(PastCall {
                 key: self.key(),
                 owner: self.owner(),
+                is_refused: false,
             });
         }
         decisions.push(proposed);
@@ -333,10 +337,14 @@ impl Call {
             }
             Known::Unanswered => Some("this call ran before an approver answered"),
             Known::Denied => Some("this call ran although it was denied"),
+            Known::Refused => Some("this call ran after the question about it had ended"),
             Known::Not => Some("this call was not judged before it ran"),
         };
-        // The call that ran was not recorded: its hook judged another call, denied it, failed, or was not invoked.
-        if matches!(known, Known::Otherwise | Known::Denied | Known::Not) {
+        // The call that ran was not recorded: its hook judged another call, denied it, failed, or was not invoked, or it was refused.
+        if matches!(
+            known,
+            Known::Otherwise | Known::Denied | Known::Refused | Known::Not
+        ) {
             self.happened(judge, Call::call, decisions)?;
             self.remember_texts(memory);
         }
@@ -397,12 +405,10 @@ impl Call {
         if let Some(scheduled) = self.outline.raw("session_crons") {
             memory.given.add_scheduled(scheduled);
         }
-        // No call of an agent outlives its turn, so a call that a person was asked about was refused. Older versions do
-        // not name the sub-agent that ended; the main agent's calls are then kept.
-        let is_known = self.hook != "SubagentStop" || self.agent.is_some();
-        let refused = is_known.then(|| memory.refused(&self.owner()));
-        for proposal in refused.into_iter().flatten() {
-            judge.abandon(proposal)?;
+        // No call of an agent outlives its turn. Older versions do not name the sub-agent that ended; the main agent's calls are
+        // then kept.
+        if self.hook != "SubagentStop" || self.agent.is_some() {
+            end_questions(judge, memory, |owner| owner == self.owner())?;
         }
         // The end of a sub-agent does not end a trace that it shares with the main agent.
         if self.hook == "SubagentStop" && self.scope == Scope::Session {
@@ -634,6 +640,18 @@ impl Call {
         let member = self.outline.raw(key);
         member.ok_or_else(|| format!("missing `{key}` in the input"))
     }
+}
+
+/// Ends the questions about the calls of some owners: what did not run was refused.
+fn end_questions(
+    judge: &mut impl Judge,
+    memory: &mut Memory,
+    is_over: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    for proposal in memory.refuse(is_over) {
+        judge.abandon(proposal)?;
+    }
+    Ok(())
 }
 
 /// Returns whether a decision about an outcome asks only what a person has already answered by allowing the call: a

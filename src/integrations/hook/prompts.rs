@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::authors::{Author, TASK, task_calls};
-use super::{Call, Memory, ending, reason_of};
+use super::{Call, Memory, end_questions, ending, reason_of};
 use crate::integrations::Judge;
 use crate::monitor::lenient::UNREAD;
 use crate::monitor::{Decision, Ruling};
@@ -18,7 +18,7 @@ impl Call {
     pub(super) fn prompt(
         &self,
         judge: &mut impl Judge,
-        memory: &Memory,
+        memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         self.needed("prompt")?;
@@ -37,6 +37,10 @@ impl Call {
             return Ok(self.after_answer(decisions, |_| false, None));
         }
         let by_user = author == Author::User;
+        if by_user {
+            // No hook reports that a person refused a call and interrupted the turn: the next thing that happens is this prompt.
+            end_questions(judge, memory, |owner| owner == self.owner())?;
+        }
         let event = |judge: &_, trace: &str| self.message(judge, trace, by_user);
         let (proposed, asked) = self.act(judge, event)?;
         let ruling = proposed.ruling;

@@ -2,6 +2,7 @@
 //!
 //! Others can influence what a tool returns. If a damaged part kept an outcome out of the trace, a tool could hide its result.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::encoded::{self, Unescaped};
@@ -402,7 +403,7 @@ pub fn pieces(bytes: &[u8]) -> Option<Pieces> {
 
 /// An object that was split.
 struct Split<'t> {
-    /// The members, by key, with their values as they stand.
+    /// The members, by key, with their values as they stand; without a value if the key also stands where its value is not known.
     members: Vec<(String, &'t str)>,
     /// As in [`Pieces`].
     has_all_keys: bool,
@@ -421,14 +422,23 @@ fn split(text: &str) -> Option<Split<'_>> {
     };
     let mut depth = 0usize;
     // the last string, which may be a key, with its end, and the member whose value is passed over
-    let mut before = None;
+    let mut before: Option<(&str, usize)> = None;
     let mut open: Option<(String, usize)> = None;
+    // keys without their colons, or within the value of another member
+    let mut lost: HashSet<String> = HashSet::new();
+    let unescaped = |key: &str| Unescaped::new(key).collect::<String>();
     loop {
         let byte = bytes.get(at).copied();
         let ends = depth == 0 && matches!(byte, Some(b',' | b'}')) || byte.is_none();
-        // a key without its colon
-        let is_alone = depth == 0 && open.is_none() && before.is_some();
-        split.has_all_keys &= !(is_alone && (ends || matches!(byte, Some(b'{' | b'['))));
+        let is_alone =
+            depth == 0 && open.is_none() && (ends || matches!(byte, Some(b'{' | b'[' | b'"')));
+        let is_within = depth == 0 && open.is_some() && byte == Some(b':');
+        if let Some((key, _)) = before.filter(|_| is_alone || is_within) {
+            split.has_all_keys = false;
+            if lost.len() < MOST_MEMBERS {
+                lost.insert(unescaped(key));
+            }
+        }
         before = before.filter(|_| !ends);
         if ends && let Some((key, start)) = open.take() {
             let value = text.get(start..at).unwrap_or_default();
@@ -438,11 +448,11 @@ fn split(text: &str) -> Option<Split<'_>> {
             }
         }
         match byte {
-            None => return Some(split),
+            None => break,
             Some(b'}') if depth == 0 => {
                 let behind = bytes.get(at + 1..).unwrap_or_default();
                 split.is_closed = memchr::memchr2(b'{', b'"', behind).is_none();
-                return Some(split);
+                break;
             }
             Some(b'"') => {
                 let end = encoded::end_of_string(bytes, at + 1);
@@ -455,8 +465,7 @@ fn split(text: &str) -> Option<Split<'_>> {
                 split.has_all_keys &=
                     open.is_none() && between.is_some_and(|text| text.chars().all(is_space));
                 if open.is_none() {
-                    let key = before.take().map(|(key, _)| Unescaped::new(key).collect());
-                    open = key.map(|key| (key, at + 1));
+                    open = before.take().map(|(key, _)| (unescaped(key), at + 1));
                 }
             }
             Some(b'{' | b'[') => depth += 1,
@@ -465,6 +474,15 @@ fn split(text: &str) -> Option<Split<'_>> {
         }
         at += 1;
     }
+    let any = lost.len() == MOST_MEMBERS;
+    for (_, value) in split
+        .members
+        .iter_mut()
+        .filter(|(key, _)| any || lost.contains(key))
+    {
+        *value = "";
+    }
+    Some(split)
 }
 
 /// Whether an event has a member that stands for lost ones.

@@ -318,10 +318,12 @@ impl Monitor {
         decision
     }
 
-    /// Whether a proposal is another client's, and the sender is no approver.
+    /// Whether a proposal is another client's, and the sender is no approver. Those of hooks are of their sessions, with whatever token
+    /// these go on.
     fn is_of_other_client(&self, proposal: u64) -> bool {
         let others = |known: &Proposal| known.client != self.client;
-        self.is_reporter() && self.proposals.get(&proposal).is_some_and(others)
+        let is_others = self.proposals.get(&proposal).is_some_and(others);
+        is_others && self.is_reporter() && !self.hooked
     }
 
     /// Judges a proposed action, and reserves it if it may happen.

@@ -1,7 +1,10 @@
 //! Expected rewards.
 
+use std::borrow::Cow;
+
 use guard_automata::graph::backward;
 
+use super::super::chain::Rewards;
 use super::super::prism::expr::{Expr, Measure, Structure};
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Problem, collected_within};
@@ -16,22 +19,21 @@ impl<V: Scalar> Checker<'_, V> {
         measure: &Measure,
         place: TextPosition,
     ) -> Checked<Numbers<V>> {
-        let which = self.structure(structure, place)?;
-        let rewards = &self.chain.rewards()[which];
+        let rewards = self.structure(structure, place)?;
         match measure {
             Measure::Reach(of) => {
                 let truth = self.truth(of)?;
-                let earned = self.per_visit(which);
+                let earned = self.per_visit(&rewards);
                 // A larger target means a smaller reward.
                 self.both_ways(truth.is_exact(), |must| {
                     let target = if must { &truth.may } else { &truth.must };
                     self.reward_until(&earned, target)
                 })
             }
-            Measure::Total => self.total(which),
+            Measure::Total => self.total(&rewards),
             Measure::Cumulative(bound, strict) => {
                 let steps = self.steps_of(bound, *strict)?;
-                let earned = self.per_visit(which);
+                let earned = self.per_visit(&rewards);
                 let values = collected_within(self.chain, self.predecessors(), &earned, steps);
                 Ok(Numbers::new(values, false))
             }
@@ -48,14 +50,18 @@ impl<V: Scalar> Checker<'_, V> {
                 Ok(Numbers::new(values, false))
             }
             Measure::Steady => {
-                let earned = self.per_visit(which);
+                let earned = self.per_visit(&rewards);
                 self.long_run(&earned)
                     .map(|values| Numbers::new(values, false))
             }
         }
     }
 
-    fn structure(&self, structure: Option<&Structure>, place: TextPosition) -> Checked<usize> {
+    fn structure(
+        &self,
+        structure: Option<&Structure>,
+        place: TextPosition,
+    ) -> Checked<Cow<'_, Rewards<V>>> {
         let all = self.chain.rewards();
         let known = || {
             let names: Vec<String> = all
@@ -68,6 +74,13 @@ impl<V: Scalar> Checker<'_, V> {
             None if all.is_empty() => {
                 return Err(TextError::new(place, "the model has no rewards").into());
             }
+            Some(Structure::Steps) => {
+                return Ok(Cow::Owned(Rewards {
+                    name: String::new(),
+                    state: vec![V::one(); self.states()],
+                    step: Vec::new(),
+                }));
+            }
             None => Some(0),
             Some(Structure::Index(index)) => usize::try_from(*index)
                 .ok()
@@ -75,11 +88,12 @@ impl<V: Scalar> Checker<'_, V> {
                 .filter(|&index| index < all.len()),
             Some(Structure::Name(name)) => all.iter().position(|rewards| rewards.name == *name),
         };
+        let found = found.and_then(|index| all.get(index)).map(Cow::Borrowed);
         found.ok_or_else(|| {
             let which = match structure {
                 Some(Structure::Name(name)) => format!("\"{name}\""),
                 Some(Structure::Index(index)) => index.to_string(),
-                None => String::new(),
+                Some(Structure::Steps) | None => String::new(),
             };
             let wrong = TextError::new(place, format!("unknown reward structure {which}"));
             if all.is_empty() {
@@ -98,8 +112,7 @@ impl<V: Scalar> Checker<'_, V> {
     }
 
     /// Returns the expected reward of each step from a state: its state reward plus its mean transition reward.
-    pub(super) fn per_visit(&self, which: usize) -> Vec<V> {
-        let rewards = &self.chain.rewards()[which];
+    pub(super) fn per_visit(&self, rewards: &Rewards<V>) -> Vec<V> {
         (0..self.states())
             .map(|state| {
                 let own = rewards.state.get(state);
@@ -142,8 +155,8 @@ impl<V: Scalar> Checker<'_, V> {
     }
 
     /// Returns the expected total reward; infinite if a bottom component with a reward is reachable.
-    fn total(&self, which: usize) -> Checked<Numbers<V>> {
-        let earned = self.per_visit(which);
+    fn total(&self, rewards: &Rewards<V>) -> Checked<Numbers<V>> {
+        let earned = self.per_visit(rewards);
         let graph = self.chain.graph();
         let found = guard_automata::graph::components(graph, None);
         let (mut rich, mut poor) = (graph.none(), graph.none());

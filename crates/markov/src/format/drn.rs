@@ -1,5 +1,7 @@
 //! Reads and writes Storm's DRN files.
 
+use std::collections::HashMap;
+
 use super::super::chain::{Chain, ChainBuilder, Rewards};
 use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
@@ -16,6 +18,7 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     let mut is_chain = false;
     // The header: entries that begin with `@`, some of which have their value on the next line.
     let mut entry = String::new();
+    let mut placeholders = HashMap::new();
     for line in all.by_ref() {
         let whole = line.line();
         if whole == "@model" {
@@ -32,6 +35,11 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
                 "@reward_models" => {}
                 "@nr_states" => count = Some(whole_number(whole, line.place())?),
                 "@nr_choices" => {}
+                "@placeholders" => {
+                    let (name, value) = placeholder(&line)?;
+                    placeholders.insert(name, value);
+                    continue;
+                }
                 _ => return Err(line.error(format!("unexpected `{whole}` before `@model`"))),
             }
             entry.clear();
@@ -43,7 +51,9 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
         {
             Some(("@type", kind)) if kind.eq_ignore_ascii_case("dtmc") => is_chain = true,
             Some(("@type", kind)) => {
-                return Err(line.error(format!("unsupported model type `{kind}`: expected `DTMC`")));
+                return Err(line
+                    .error(format!("unsupported model type `{kind}`: expected `DTMC`"))
+                    .help("a model with actions is a chain once each state has one action: export it under a scheduler"));
             }
             // A parametric model is rejected at its list of parameters; if that is empty, its numbers are fractions.
             Some(("@value_type", "double" | "rational" | "parametric")) => {}
@@ -61,12 +71,35 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
             "missing `@type: DTMC`",
         ));
     }
-    let mut reading = DrnReader::<V>::new(reward_names(text));
+    let mut reading = DrnReader::<V>::new(reward_names(text), placeholders);
     for line in all {
         reading.line(line)?;
     }
     reading.close_row()?;
     reading.finish(count)
+}
+
+/// Reads `$name : value`.
+fn placeholder<V: Scalar>(line: &Fields<'_>) -> Result<(String, V), TextError> {
+    let whole = line.line();
+    let parts = whole
+        .split_once(':')
+        .map(|(name, value)| (name.trim(), value.trim()));
+    let Some((name, value)) = parts.filter(|(name, _)| name.starts_with('$')) else {
+        return Err(line.error(format!("expected `$name : value`, found `{whole}`")));
+    };
+    let number = V::parse(value).ok_or_else(|| no_number(value, line.place()))?;
+    Ok((name.to_owned(), number))
+}
+
+fn no_number(text: &str, place: TextPosition) -> TextError {
+    let error = TextError::new(place, format!("expected a finite number, found `{text}`"));
+    match text.starts_with('[') {
+        true => {
+            error.help("intervals of probabilities are read from PRISM's explicit files (`.tra`)")
+        }
+        false => error.help("instantiate parameters before exporting the file"),
+    }
 }
 
 /// Returns the names of the reward structures. Storm writes a blank after each of them, so a structure without a name is a
@@ -96,6 +129,8 @@ fn whole_number(text: &str, place: TextPosition) -> Result<u64, TextError> {
 
 struct DrnReader<V> {
     builder: ChainBuilder<V>,
+    /// The numbers that stand elsewhere by their names (`$0`).
+    placeholders: HashMap<String, V>,
     open: bool,
     place: TextPosition,
     rewards: Vec<Rewards<V>>,
@@ -104,9 +139,10 @@ struct DrnReader<V> {
 }
 
 impl<V: Scalar> DrnReader<V> {
-    fn new(names: Vec<String>) -> DrnReader<V> {
+    fn new(names: Vec<String>, placeholders: HashMap<String, V>) -> DrnReader<V> {
         DrnReader {
             builder: ChainBuilder::default(),
+            placeholders,
             open: false,
             place: TextPosition::line(1),
             rewards: names
@@ -159,17 +195,20 @@ impl<V: Scalar> DrnReader<V> {
                     )
                 })?;
                 let probability = probability.trim();
-                let Some(value) = V::parse(probability) else {
-                    return Err(TextError::new(
-                        place,
-                        format!("expected a finite number, found `{probability}`"),
-                    )
-                    .help("instantiate parameters before exporting the file"));
-                };
+                let value = self.number(probability);
+                let value = value.ok_or_else(|| no_number(probability, place))?;
                 self.builder.transition(target, value);
                 Ok(())
             }
             _ => Err(TextError::new(place, "expected `state 0`")),
+        }
+    }
+
+    /// Returns the number that a text is, or stands for.
+    fn number(&self, text: &str) -> Option<V> {
+        match text.starts_with('$') {
+            true => self.placeholders.get(text).cloned(),
+            false => V::parse(text),
         }
     }
 
@@ -232,7 +271,7 @@ impl<V: Scalar> DrnReader<V> {
             .split(',')
             .map(str::trim)
             .filter(|value| !value.is_empty())
-            .map(V::parse)
+            .map(|value| self.number(value))
             .collect();
         let values = values.ok_or_else(|| {
             line.error(format!(

@@ -273,9 +273,9 @@ impl<V: Scalar> Scope<V> {
                 call(*function, arguments, place)?
             }
             _ => {
-                return Err(TextError::new(
-                    place,
-                    "property operators are not allowed in this expression",
+                let why = "property operators are not allowed in this expression";
+                return Err(TextError::new(place, why).help(
+                    "query each operator as a property of its own, and compute with their values",
                 ));
             }
         })
@@ -308,7 +308,15 @@ impl<V: Scalar> Scope<V> {
             }
             return self.compile(formula, depth + 1);
         }
-        Err(TextError::new(place, format!("`{name}` is not declared")))
+        let mut known: Vec<&str> = self.variables.keys().map(|name| &**name).collect();
+        known.extend(self.constants.keys().map(|name| &**name));
+        known.extend(self.formulas.keys().map(|name| &**name));
+        known.sort_unstable();
+        let error = TextError::new(place, format!("`{name}` is not declared"));
+        Err(match known.is_empty() {
+            true => error,
+            false => error.help(format!("declared names: {}", known.join(", "))),
+        })
     }
 }
 

@@ -182,6 +182,8 @@ pub enum Structure {
     Name(String),
     /// `{2}`, counted from 1.
     Index(i64),
+    /// 1 for each step: that of `T=? [ F a ]`.
+    Steps,
 }
 
 /// The measure of an expected reward.

@@ -397,6 +397,10 @@ impl Parser {
         {
             return Ok(Expr { kind, place });
         }
+        if self.properties && ["X", "F", "G"].contains(&name.as_str()) && self.begins_operand(1) {
+            let error = self.wrong("an operand without a temporal operator");
+            return Err(error.help(format!("put it in parentheses: `({name} …)`")));
+        }
         self.next();
         let kind = match name.as_str() {
             "true" => Kind::Bool(true),
@@ -456,7 +460,7 @@ impl Parser {
                 Kind::Steady(compare, Box::new(of))
             }
             "R" | "Rmin" | "Rmax" | "T" | "Tmin" | "Tmax" if name != "T" || self.goes_on(1) => {
-                self.reward()?
+                self.reward(name.starts_with('T'))?
             }
             "A" | "E" if *self.ahead(1) == Token::Mark("[") => {
                 self.next();
@@ -481,6 +485,14 @@ impl Parser {
         }))
     }
 
+    /// Returns whether the operand of a temporal operator begins at this token; otherwise the word before it is a name.
+    fn begins_operand(&self, distance: usize) -> bool {
+        matches!(
+            self.ahead(distance),
+            Token::Name(_) | Token::Int(_) | Token::Text(_) | Token::Mark("(" | "!")
+        )
+    }
+
     /// Returns whether a reward operator continues at this token; otherwise `T` is a name.
     fn goes_on(&self, distance: usize) -> bool {
         *self.ahead(distance) == Token::Mark("{")
@@ -503,9 +515,14 @@ impl Parser {
         Ok(Compare::Bound(relation, Box::new(self.sum()?)))
     }
 
-    fn reward(&mut self) -> Parsed<Kind> {
+    /// Parses an expected reward; `T` is Storm's expected number of steps.
+    fn reward(&mut self, is_time: bool) -> Parsed<Kind> {
         self.next();
-        let mut structure = None;
+        if is_time && self.is("{") {
+            let error = self.wrong("`=?` or a bound: `T` counts steps");
+            return Err(error.help("for a reward structure, write `R{\"name\"}`"));
+        }
+        let mut structure = is_time.then_some(Structure::Steps);
         if self.take("[") {
             // Storm's `R[exp]`; only expected values are supported.
             if !self.take_word("exp") {
@@ -529,6 +546,9 @@ impl Parser {
         let compare = self.compare()?;
         self.expect("[")?;
         let measure = match self.peek().clone() {
+            Token::Name(word) if is_time && word != "F" => {
+                return Err(self.wrong("`F`: `T` counts the steps until a state"));
+            }
             Token::Name(word) => match (word.as_str(), self.ahead(1)) {
                 ("C", Token::Mark(mark @ ("<=" | "<"))) => {
                     let strict = *mark == "<";

@@ -46,7 +46,7 @@ impl Walk<'_> {
         self.assigned.insert(name);
     }
 
-    /// Records the effects of a command on files and on the folder.
+    /// Records the effects of a command on variables, files and the folder.
     pub(super) fn effects(
         &mut self,
         program: &str,
@@ -54,42 +54,60 @@ impl Walk<'_> {
         scope: &mut Scope<'_>,
     ) -> Result<()> {
         let rest = fields.get(1..).unwrap_or_default();
-        let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
-        if ASSIGNS.contains(&program) {
-            for field in rest {
-                let Some((name, value)) = field.text.split_once('=') else {
-                    continue;
-                };
-                // for the command alone: the shell keeps its own value
-                if scope.level == 0 && !is_noted(program) && !self.assigned.contains(name) {
-                    self.passed.insert(name.to_owned());
-                }
-                match is_noted(program) && scope.parsed.names.assigned.contains_key(name) {
-                    true => _ = self.assigned.insert(name.to_owned()),
-                    false => self.assign_by_word(name),
-                }
-                self.named_program(name, value)?;
-                if loads_code(name) || is_proxy(name) && field.hole != Hole::None {
-                    self.push(vec![format!("{name}="), with_substitutions(value, scope)])?;
-                }
-            }
-        }
-        if listed(PASSES_BY_OPTION, program) {
-            for name in rest.iter().filter_map(|word| passed_by_option(&word.text)) {
-                self.assign_by_word(name);
-            }
-        }
-        let setting = rest.iter().skip_while(|word| word.text != "setenv");
-        if let Some(name) = setting.skip(1).find(|_| program == "screen") {
-            self.assign_by_word(&name.text);
-        }
+        self.record_assigned(program, rest, scope)?;
         // also if the copy is that of a link
         let is_input = |field: &Field| {
             is_descriptor(&field.text) && field.text.contains('/') && field.text != "/dev/null"
         };
         self.links_input |= listed(LINKING, program) && rest.iter().any(is_input);
-        // what a program leaves out, it does not write
-        let values = rest.iter().zip(rest.iter().skip(1));
+        self.record_named(program, rest, scope);
+        self.record_written(program, rest);
+        self.record_backups(program, rest);
+        self.shows_functions |= shows_functions(program, rest);
+        self.record_folder(program, rest, scope);
+        Ok(())
+    }
+
+    /// Records the variables that the words of a program assign: for other commands of the line, or for what the program runs.
+    fn record_assigned(
+        &mut self,
+        program: &str,
+        words: &[Field],
+        scope: &mut Scope<'_>,
+    ) -> Result<()> {
+        let is_builtin = is_noted(program);
+        let pairs = words
+            .iter()
+            .filter_map(|word| Some((word, word.text.split_once('=')?)));
+        for (field, (name, value)) in pairs.filter(|_| ASSIGNS.contains(&program)) {
+            // for the command alone: the shell keeps its own value
+            if scope.level == 0 && !is_builtin && !self.assigned.contains(name) {
+                self.passed.insert(name.to_owned());
+            }
+            match is_builtin && scope.parsed.names.assigned.contains_key(name) {
+                true => _ = self.assigned.insert(name.to_owned()),
+                false => self.assign_by_word(name),
+            }
+            self.named_program(name, value)?;
+            if loads_code(name) || is_proxy(name) && field.hole != Hole::None {
+                self.push(vec![format!("{name}="), with_substitutions(value, scope)])?;
+            }
+        }
+        if listed(PASSES_BY_OPTION, program) {
+            for name in words.iter().filter_map(|word| passed_by_option(&word.text)) {
+                self.assign_by_word(name);
+            }
+        }
+        let setting = words.iter().skip_while(|word| word.text != "setenv");
+        if let Some(name) = setting.skip(1).find(|_| program == "screen") {
+            self.assign_by_word(&name.text);
+        }
+        Ok(())
+    }
+
+    /// Records the files that any word of a program may name: what a program leaves out, it does not write.
+    fn record_named(&mut self, program: &str, words: &[Field], scope: &Scope<'_>) {
+        let values = words.iter().zip(words.iter().skip(1));
         let left_out: Vec<*const Field> = values
             .filter(|(option, _)| listed(EXCLUDING, &option.text))
             .map(|(_, value)| std::ptr::from_ref(value))
@@ -98,78 +116,42 @@ impl Walk<'_> {
             let is_value = left_out.contains(&std::ptr::from_ref(*word));
             is_value || listed(EXCLUDING, split_value(&word.text).0)
         };
-        if program != "git" && !only_names(program) {
-            let is_code = listed(CODE_PROGRAMS, program);
-            for field in rest.iter().filter(|word| !is_left_out(word)) {
-                self.may_write(&shown(field, scope), is_code);
+        let may_name = program != "git" && !only_names(program);
+        let writes = WRITERS.iter().any(|(name, _)| *name == program);
+        let is_code = listed(CODE_PROGRAMS, program);
+        for field in words.iter().filter(|word| !is_left_out(word)) {
+            let shown = shown(field, scope);
+            if may_name {
+                self.may_write(&shown, is_code);
                 if field.hole != Hole::None {
                     self.may_write(field.rest(), is_code);
                 }
             }
-        }
-        if WRITERS.iter().any(|(name, _)| *name == program) {
-            for field in rest.iter().filter(|word| !is_left_out(word)) {
-                self.writes_for_git(&shown(field, scope));
+            if writes {
+                self.writes_for_git(&shown);
             }
         }
-        if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
-            match writes {
-                Writes::All => {
-                    for field in operands() {
-                        self.writes_to(field);
-                    }
-                }
-                Writes::Last => {
-                    let words = without_remote_shell(program, rest);
-                    // an option may precede its value, after the file
-                    let late = words.iter().skip_while(|field| field.text.starts_with('-'));
-                    let all = late.skip(1).any(|field| field.text.starts_with('-'));
-                    let operands = words.iter().filter(|field| !field.text.starts_with('-'));
-                    let first = operands.clone().count().saturating_sub(1);
-                    for field in operands.skip(if all { 0 } else { first }) {
-                        self.writes_to(field);
-                    }
-                }
-                Writes::Fetched => {
-                    let mut output = false;
-                    // without an option `curl` prints what it fetches
-                    let prints = program == "curl"
-                        && !rest.iter().any(|field| may_name_remote(field.rest()));
-                    for field in rest {
-                        // `-o 'a#1'` stands for parts of the address
-                        self.any_file |= output && program == "curl" && field.text.contains('#');
-                        if output || !prints && field.text.contains("://") {
-                            let path = field.text.split(['?', '#']).next().unwrap_or_default();
-                            self.writes(path);
-                        }
-                        output = matches!(
-                            field.text.as_str(),
-                            "-o" | "-O" | "-out" | "--output" | "--output-document"
-                        ) || (field.text.starts_with('-')
-                            && !field.text.starts_with("--")
-                            && field.text.ends_with(['o', 'O']));
-                        if let Some((_, path)) = field.text.split_once('=')
-                            && field.text.starts_with("--output")
-                        {
-                            self.writes(path);
-                        }
-                        // `-oFILE`, `-fsSoFILE`
-                        let letters = field.text.strip_prefix('-').unwrap_or_default();
-                        for (_, path) in letters
-                            .match_indices(['o', 'O'])
-                            .filter_map(|(at, _)| letters.split_at_checked(at + 1))
-                        {
-                            self.writes(path);
-                        }
-                    }
+    }
+
+    /// Records the files that a program writes by its tables and options.
+    fn record_written(&mut self, program: &str, words: &[Field]) {
+        let operands = || words.iter().filter(|field| !field.text.starts_with('-'));
+        let writer = WRITERS.iter().find(|(name, _)| *name == program);
+        match writer.map(|(_, writes)| writes) {
+            Some(Writes::All) => operands().for_each(|field| self.writes_to(field)),
+            Some(Writes::Last) => {
+                let words = without_remote_shell(program, words);
+                // an option may precede its value, after the file
+                let late = words.iter().skip_while(|field| field.text.starts_with('-'));
+                let all = late.skip(1).any(|field| field.text.starts_with('-'));
+                let operands = words.iter().filter(|field| !field.text.starts_with('-'));
+                let first = operands.clone().count().saturating_sub(1);
+                for field in operands.skip(if all { 0 } else { first }) {
+                    self.writes_to(field);
                 }
             }
-        }
-        if program == "git"
-            && rest.iter().any(|field| field.text == "mv")
-            && let Some(file) = operands().next_back()
-        {
-            self.writes_to(file);
+            Some(Writes::Fetched) => self.record_fetched(program, words),
+            None => {}
         }
         for (_, file) in OUTPUT_FILES
             .iter()
@@ -177,55 +159,95 @@ impl Walk<'_> {
         {
             self.writes(file);
         }
-        if listed("sed gsed", program) {
-            for code in sed::code_of(rest).texts() {
-                for file in sed::effects_of(&code).files {
-                    self.writes(file);
+        match program {
+            "git" if words.iter().any(|field| field.text == "mv") => {
+                if let Some(file) = operands().next_back() {
+                    self.writes_to(file);
                 }
             }
-        }
-        self.record_backups(program, rest);
-        if matches!(program, "find" | "gfind") {
-            let options = rest.iter().zip(rest.iter().skip(1));
-            for (_, path) in options
-                .filter(|(option, _)| option.text.starts_with("-fprint") || option.text == "-fls")
-            {
-                self.writes_to(path);
+            "sed" | "gsed" => {
+                for code in sed::code_of(words).texts() {
+                    for file in sed::effects_of(&code).files {
+                        self.writes(file);
+                    }
+                }
             }
+            "find" | "gfind" => {
+                let prints = |option: &str| option.starts_with("-fprint") || option == "-fls";
+                let options = words.iter().zip(words.iter().skip(1));
+                for (_, path) in options.filter(|(option, _)| prints(&option.text)) {
+                    self.writes_to(path);
+                }
+            }
+            "dd" => {
+                let paths = words
+                    .iter()
+                    .filter_map(|field| field.rest().strip_prefix("of="));
+                paths.for_each(|path| self.writes(path));
+            }
+            _ => {}
         }
-        if program == "dd" {
-            for path in rest
-                .iter()
-                .filter_map(|field| field.rest().strip_prefix("of="))
+    }
+
+    /// Records the files to which a program writes what it fetches.
+    fn record_fetched(&mut self, program: &str, words: &[Field]) {
+        let mut output = false;
+        // without an option `curl` prints what it fetches
+        let prints = program == "curl" && !words.iter().any(|field| may_name_remote(field.rest()));
+        for field in words {
+            // `-o 'a#1'` stands for parts of the address
+            self.any_file |= output && program == "curl" && field.text.contains('#');
+            if output || !prints && field.text.contains("://") {
+                let path = field.text.split(['?', '#']).next().unwrap_or_default();
+                self.writes(path);
+            }
+            output = matches!(
+                field.text.as_str(),
+                "-o" | "-O" | "-out" | "--output" | "--output-document"
+            ) || (field.text.starts_with('-')
+                && !field.text.starts_with("--")
+                && field.text.ends_with(['o', 'O']));
+            if let Some((_, path)) = field.text.split_once('=')
+                && field.text.starts_with("--output")
+            {
+                self.writes(path);
+            }
+            // `-oFILE`, `-fsSoFILE`
+            let letters = field.text.strip_prefix('-').unwrap_or_default();
+            for (_, path) in letters
+                .match_indices(['o', 'O'])
+                .filter_map(|(at, _)| letters.split_at_checked(at + 1))
             {
                 self.writes(path);
             }
         }
-        self.shows_functions |= shows_functions(program, rest);
+    }
+
+    /// Records the folder in which the next commands run.
+    fn record_folder(&mut self, program: &str, words: &[Field], scope: &mut Scope<'_>) {
+        let operands = || words.iter().filter(|field| !field.text.starts_with('-'));
         let oddly = self.assigned.contains("CDPATH");
-        if matches!(program, "cd" | "chdir") {
-            self.paths
-                .extend(operands().map(|field| field.text.clone()));
-        }
         match program {
-            // with two operands some shells replace a part of the path, and `+1` is a place in the stack of zsh
-            "cd" | "chdir"
-                if operands().count() > 1 || operands().any(|word| word.text.starts_with('+')) =>
-            {
-                scope.folder = Folder::Unknown;
+            "cd" | "chdir" => {
+                let paths = operands().map(|field| field.text.clone());
+                self.paths.extend(paths);
+                // with two operands some shells replace a part of the path, and `+1` is a place in the stack of zsh
+                let is_place = operands().any(|word| word.text.starts_with('+'));
+                scope.folder = match operands().count() > 1 || is_place {
+                    true => Folder::Unknown,
+                    false => moved(&scope.folder, operands().next(), oddly),
+                };
             }
-            "cd" | "chdir" => scope.folder = moved(&scope.folder, operands().next(), oddly),
             // options, and places in the stack
             "pushd"
                 if operands().count() < 2
-                    && !rest.iter().any(|field| field.text.starts_with(['-', '+'])) =>
+                    && !words.iter().any(|field| field.text.starts_with(['-', '+'])) =>
             {
-                scope.folder = moved(&scope.folder, rest.first(), oddly);
+                scope.folder = moved(&scope.folder, words.first(), oddly);
             }
             "pushd" | "popd" => scope.folder = Folder::Unknown,
             _ => {}
         }
-        Ok(())
     }
 
     /// Records the files that a word of a program may name: `-oFILE`, `of=FILE`, `print > "FILE"`.

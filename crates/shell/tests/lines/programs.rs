@@ -420,10 +420,19 @@ fn digits_stand_among_short_options() {
         "git clone -4c core.sshCommand='x=r; ${x}m -rf /v/d;:' ssh://h/x dst",
         "git clone -q6c core.sshCommand='x=r; ${x}m -rf /v/d;:' ssh://h/x dst",
     ]);
+    all_are_unknown(&[
+        "echo 'ProxyCommand rm -rf /v/d' >> c; ssh -4F c h",
+        "perl -0777ne \"$(cat f)\" a.txt",
+        "ruby -0777ne \"$(cat f)\"",
+        "psql -1c \"$(cat f)\"",
+    ]);
     none_deletes(&[
         "git grep -1n rm src",
         "ssh -4 -p 22 h uptime",
         "tail -n5F log",
+        "cat a.txt | perl -0777pe 's/\\n/,/g'",
+        "perl -0777ne 'print' < f",
+        "perl -l0ne 'print' < f",
     ]);
 }
 

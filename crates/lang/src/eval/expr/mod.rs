@@ -44,6 +44,13 @@ impl<'a> Val<'a> {
         }
     }
 
+    fn own(cell: Cell) -> Val<'a> {
+        match cell {
+            Cell::Known(value) => Val::Own(value),
+            Cell::Unknown => Val::Unknown,
+        }
+    }
+
     fn of_cell(cell: &'a Cell) -> Val<'a> {
         match cell {
             Cell::Known(value) => Val::Ref(value),

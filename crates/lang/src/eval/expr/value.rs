@@ -1,5 +1,7 @@
 //! Expressions of any type: the result is unknown if an operand is, except for `if` and `??`.
 
+use smol_str::SmolStr;
+
 use super::truth::{READ, text_bytes};
 use super::{Eval, Val};
 use crate::eval::builtin;
@@ -20,10 +22,7 @@ impl<'a> Eval<'a> {
             return self.find_value(id);
         }
         if let Some(cell) = self.eval_cache.value(id) {
-            return match cell.clone() {
-                Cell::Known(value) => Val::Own(value),
-                Cell::Unknown => Val::Unknown,
-            };
+            return Val::own(cell.clone());
         }
         let value = self.find_value(id);
         self.eval_cache.keep_value(id, value.clone().into_cell());
@@ -57,24 +56,10 @@ impl<'a> Eval<'a> {
                 .map_or(Val::Unknown, |value| {
                     value.as_ref().map_or(Val::Fresh, Val::Ref)
                 }),
-            Node::Local(local) => match self.eval_cache.locals[*local as usize].clone() {
-                Cell::Known(value) => Val::Own(value),
-                Cell::Unknown => Val::Unknown,
-            },
+            Node::Local(local) => Val::own(self.eval_cache.locals[*local as usize].clone()),
             Node::Track(track, args) => self.track(*track, args),
             Node::Member(of, name) => self.member(id, *of, name),
-            Node::JsonMember(text, of, name) => {
-                let found = match self.value(*text).known() {
-                    Some(Value::String(text)) => {
-                        json::member(text, name, &mut self.eval_cache.json)
-                    }
-                    _ => None,
-                };
-                match found {
-                    Some(value) => Val::Own(value),
-                    None => self.member(id, *of, name),
-                }
-            }
+            Node::JsonMember(text, of, name) => self.json_member(id, (*text, *of), name),
             Node::Index(of, at) => {
                 let (of, at) = (self.value(*of), self.value(*at));
                 match (of, at.known()) {
@@ -106,17 +91,7 @@ impl<'a> Eval<'a> {
                 Some(value) => self.checked(id, cast(value, ty)),
                 None => Val::Unknown,
             },
-            Node::If(c, a, b) => match self.truth(*c) {
-                Truth::True => self.value(*a),
-                Truth::False => self.value(*b),
-                Truth::Unknown => {
-                    let (lhs, rhs) = (self.value(*a), self.value(*b));
-                    match (lhs.known(), rhs.known()) {
-                        (Some(one), Some(other)) if one == other => lhs,
-                        _ => Val::Unknown,
-                    }
-                }
-            },
+            Node::If(c, a, b) => self.either(*c, *a, *b),
             Node::Quantifier {
                 kind: Quantifier::Count,
                 local,
@@ -135,53 +110,8 @@ impl<'a> Eval<'a> {
                 local,
                 over,
                 body,
-            } => {
-                if self.value(*over).known() == Some(&Value::Null) {
-                    return Val::Own(Value::Null);
-                }
-                let (mut made, mut known) = (Vec::new(), true);
-                let complete = self.each_element(id, *over, |eval, item| {
-                    let outer = eval.set_local(*local, item);
-                    match eval.value(*body).into_cell() {
-                        Cell::Known(value) => made.push(value),
-                        Cell::Unknown => known = false,
-                    }
-                    eval.set_local(*local, outer);
-                    known
-                });
-                if complete && known {
-                    Val::Own(Value::list(made))
-                } else {
-                    Val::Unknown
-                }
-            }
-            Node::Replace(text, regex, with) => {
-                let (text, with) = (self.value(*text), self.value(*with));
-                match (text.known(), with.known()) {
-                    (Some(Value::String(text)), Some(Value::String(_)))
-                        if !self.spend(id, text.len() as u64 / READ) =>
-                    {
-                        Val::Unknown
-                    }
-                    (Some(Value::String(text)), Some(Value::String(with))) => {
-                        let pattern = &code.patterns[*regex as usize];
-                        match pattern.replace(text, with, texts::MOST_BYTES) {
-                            Some(made) => {
-                                let made = made.map(Value::string);
-                                self.checked(id, made.ok_or(Fault::TooLong("replace")))
-                            }
-                            None => Val::Unknown,
-                        }
-                    }
-                    (Some(Value::Null), Some(_)) | (Some(_), Some(Value::Null)) => {
-                        Val::Own(Value::Null)
-                    }
-                    (Some(Value::String(_)), Some(other)) | (Some(other), Some(_)) => {
-                        self.checked(id, Err(Fault::WrongType("replace", ops::kind_of(other))))
-                    }
-                    _ => Val::Unknown,
-                }
-            }
+            } => self.map_elements(id, (*local, *over, *body)),
+            Node::Replace(text, regex, with) => self.replaced(id, *text, *regex, *with),
             Node::Call(function, args) => match self.all(args) {
                 Some(args) if !self.spend(id, args.iter().map(text_bytes).sum::<u64>() / READ) => {
                     Val::Unknown
@@ -189,49 +119,15 @@ impl<'a> Eval<'a> {
                 Some(args) => self.checked(id, builtin::call(*function, &args)),
                 None => Val::Unknown,
             },
-            Node::Capture(text, regex, group) => {
-                let text = self.value(*text);
-                match text.known() {
-                    Some(Value::Null) => Val::Own(Value::Null),
-                    Some(Value::String(text)) if !self.spend(id, text.len() as u64 / READ) => {
-                        Val::Unknown
-                    }
-                    Some(Value::String(text)) => {
-                        match code.patterns[*regex as usize].group(text, *group) {
-                            Some(found) => Val::Own(found.map_or(Value::Null, Value::string)),
-                            None => Val::Unknown,
-                        }
-                    }
-                    Some(other) => {
-                        self.checked(id, Err(Fault::WrongType("capture", ops::kind_of(other))))
-                    }
-                    None => Val::Unknown,
-                }
-            }
+            Node::Capture(text, regex, group) => self.captured(id, *text, *regex, *group),
             Node::List(items) => self
                 .all(items)
                 .map_or(Val::Unknown, |items| Val::Own(Value::list(items))),
             Node::Set(items) => self.all(items).map_or(Val::Unknown, |items| {
                 Val::Own(Value::Set(items.into_iter().collect()))
             }),
-            Node::Record(members) => {
-                let mut values = Vec::with_capacity(members.len());
-                for (name, node) in members {
-                    match self.value(*node).into_cell() {
-                        Cell::Known(value) => values.push((name.clone(), value)),
-                        Cell::Unknown => return Val::Unknown,
-                    }
-                }
-                let object = Object::new(values).map(Value::Object);
-                self.checked(
-                    id,
-                    object.map_err(|key| Fault::DuplicateKey(key.to_string())),
-                )
-            }
-            Node::Register(register) => match self.register(*register) {
-                Cell::Known(value) => Val::Own(value),
-                Cell::Unknown => Val::Unknown,
-            },
+            Node::Record(members) => self.record(id, members),
+            Node::Register(register) => Val::own(self.register(*register)),
             Node::FieldIs(..)
             | Node::InConst(..)
             | Node::Not(_)
@@ -248,6 +144,113 @@ impl<'a> Eval<'a> {
             | Node::Matches(..)
             | Node::Quantifier { .. } => Val::of_truth(self.find_truth(id)),
         }
+    }
+
+    /// Returns a member of a text that holds JSON, or else of the value that was read of it.
+    fn json_member(&mut self, id: NodeId, (text, of): (NodeId, NodeId), name: &str) -> Val<'a> {
+        let found = match self.value(text).known() {
+            Some(Value::String(text)) => json::member(text, name, &mut self.eval_cache.json),
+            _ => None,
+        };
+        match found {
+            Some(value) => Val::Own(value),
+            None => self.member(id, of, name),
+        }
+    }
+
+    /// Returns one of two values; if the condition is unknown, the value that both are.
+    fn either(&mut self, condition: NodeId, then: NodeId, otherwise: NodeId) -> Val<'a> {
+        match self.truth(condition) {
+            Truth::True => self.value(then),
+            Truth::False => self.value(otherwise),
+            Truth::Unknown => {
+                let (one, other) = (self.value(then), self.value(otherwise));
+                match (one.known(), other.known()) {
+                    (Some(known), Some(same)) if known == same => one,
+                    _ => Val::Unknown,
+                }
+            }
+        }
+    }
+
+    /// Returns the values of an expression for the elements of a list; null for null.
+    fn map_elements(&mut self, id: NodeId, (local, over, body): (u32, NodeId, NodeId)) -> Val<'a> {
+        if self.value(over).known() == Some(&Value::Null) {
+            return Val::Own(Value::Null);
+        }
+        let (mut made, mut known) = (Vec::new(), true);
+        let complete = self.each_element(id, over, |eval, item| {
+            let outer = eval.set_local(local, item);
+            match eval.value(body).into_cell() {
+                Cell::Known(value) => made.push(value),
+                Cell::Unknown => known = false,
+            }
+            eval.set_local(local, outer);
+            known
+        });
+        match complete && known {
+            true => Val::Own(Value::list(made)),
+            false => Val::Unknown,
+        }
+    }
+
+    /// Returns a text with another one in place of what a pattern matches; null if either is null.
+    fn replaced(&mut self, id: NodeId, text: NodeId, regex: u32, with: NodeId) -> Val<'a> {
+        let (text, with) = (self.value(text), self.value(with));
+        match (text.known(), with.known()) {
+            (Some(Value::String(text)), Some(Value::String(_)))
+                if !self.spend(id, text.len() as u64 / READ) =>
+            {
+                Val::Unknown
+            }
+            (Some(Value::String(text)), Some(Value::String(with))) => {
+                let pattern = &self.code.patterns[regex as usize];
+                match pattern.replace(text, with, texts::MOST_BYTES) {
+                    Some(made) => {
+                        let made = made.map(Value::string);
+                        self.checked(id, made.ok_or(Fault::TooLong("replace")))
+                    }
+                    None => Val::Unknown,
+                }
+            }
+            (Some(Value::Null), Some(_)) | (Some(_), Some(Value::Null)) => Val::Own(Value::Null),
+            (Some(Value::String(_)), Some(other)) | (Some(other), Some(_)) => {
+                self.checked(id, Err(Fault::WrongType("replace", ops::kind_of(other))))
+            }
+            _ => Val::Unknown,
+        }
+    }
+
+    /// Returns what a group of a pattern matches in a text; null if it matches nothing, or the text is null.
+    fn captured(&mut self, id: NodeId, text: NodeId, regex: u32, group: usize) -> Val<'a> {
+        let text = self.value(text);
+        match text.known() {
+            Some(Value::Null) => Val::Own(Value::Null),
+            Some(Value::String(text)) if !self.spend(id, text.len() as u64 / READ) => Val::Unknown,
+            Some(Value::String(text)) => {
+                match self.code.patterns[regex as usize].group(text, group) {
+                    Some(found) => Val::Own(found.map_or(Value::Null, Value::string)),
+                    None => Val::Unknown,
+                }
+            }
+            Some(other) => self.checked(id, Err(Fault::WrongType("capture", ops::kind_of(other)))),
+            None => Val::Unknown,
+        }
+    }
+
+    fn record(&mut self, id: NodeId, members: &[(SmolStr, NodeId)]) -> Val<'a> {
+        let mut values = Vec::with_capacity(members.len());
+        for (name, node) in members {
+            match self.value(*node).into_cell() {
+                Cell::Known(value) => values.push((name.clone(), value)),
+                Cell::Unknown => return Val::Unknown,
+            }
+        }
+        let object = Object::new(values).map(Value::Object);
+        self.checked(
+            id,
+            object.map_err(|key| Fault::DuplicateKey(key.to_string())),
+        )
     }
 
     fn checked(&mut self, id: NodeId, value: Result<Value, Fault>) -> Val<'a> {
