@@ -55,17 +55,40 @@ pub(super) struct LoadedChain<V> {
 impl ChainArgs {
     /// Returns the values given for constants.
     pub(super) fn definitions(&self) -> Result<Definitions, Failure> {
-        self.constants
-            .iter()
-            .map(|text| match text.split_once('=') {
-                Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
-                    Ok((name.trim().to_owned(), value.trim().to_owned()))
-                }
-                _ => Err(Failure::Usage(format!(
+        let mut given = Definitions::default();
+        for text in &self.constants {
+            let pair = text.split_once('=');
+            let pair = pair.map(|(name, value)| (name.trim(), value.trim()));
+            let Some((name, value)) =
+                pair.filter(|(name, value)| !name.is_empty() && !value.is_empty())
+            else {
+                return Err(Failure::Usage(format!(
                     "invalid constant `--const {text}`: expected NAME=VALUE"
-                ))),
-            })
-            .collect()
+                )));
+            };
+            if given.insert(name.to_owned(), value.to_owned()).is_some() {
+                return Err(Failure::Usage(format!(
+                    "duplicate constant `--const {name}`: expected one value for each"
+                )));
+            }
+        }
+        Ok(given)
+    }
+
+    /// Reports a given constant that nothing declares: its name may be misspelt, while the right one has a default.
+    pub(super) fn check_constants<V: Scalar>(&self, scope: &Scope<V>) -> Result<(), Failure> {
+        let mut given = self.definitions()?.into_keys();
+        let known: Vec<&str> = scope.constants().collect();
+        let Some(name) = given.find(|name| !known.contains(&&**name)) else {
+            return Ok(());
+        };
+        let declared = match known.is_empty() {
+            true => "there are none".to_owned(),
+            false => format!("declared constants: {}", known.join(", ")),
+        };
+        Err(Failure::Usage(format!(
+            "unknown constant `--const {name}`; {declared}"
+        )))
     }
 
     /// Reads the chain; reports deadlocks on the standard error.
@@ -264,7 +287,7 @@ pub(super) fn at(path: &Path, wrong: &TextError) -> Failure {
 /// Returns the message for a fault in a named text.
 pub(super) fn text_error_message(name: &str, wrong: &TextError) -> String {
     let help = match &wrong.help {
-        Some(help) => format!("\n  help: {help}"),
+        Some(help) => format!("; help: {help}"),
         None => String::new(),
     };
     format!("{name}:{wrong}{help}")

@@ -60,29 +60,29 @@ fn export(chain: &ChainArgs, form: Form, output: Option<&Path>) -> Result<Outcom
             "no Markov chain given: use --chain FILE".to_owned(),
         ));
     };
-    if chain.exact {
-        let LoadedChain { chain, .. } = chain.load::<BigRational>(path)?;
-        write(&chain, form, output)
-    } else {
-        let LoadedChain { chain, .. } = chain.load::<f64>(path)?;
-        write(&chain, form, output)
+    match chain.exact {
+        true => write::<BigRational>(chain, path, form, output),
+        false => write::<f64>(chain, path, form, output),
     }
 }
 
 fn write<V: Scalar>(
-    chain: &Chain<V>,
+    args: &ChainArgs,
+    path: &Path,
     form: Form,
     output: Option<&Path>,
 ) -> Result<Outcome, Failure> {
+    let LoadedChain { chain, scope } = args.load::<V>(path)?;
+    args.check_constants(&scope)?;
     let text = match form {
-        Form::Prism => write_prism(chain),
-        Form::Drn => write_drn(chain),
-        Form::Dot => write_dot(chain),
+        Form::Prism => write_prism(&chain),
+        Form::Drn => write_drn(&chain),
+        Form::Dot => write_dot(&chain),
         Form::Json => {
-            let text = write_json(chain);
+            let text = write_json(&chain);
             text.map_err(|wrong| Failure::Usage(format!("cannot write the chain: {wrong}")))? + "\n"
         }
-        Form::Tra => return write_files(chain, output),
+        Form::Tra => return write_files(&chain, output),
     };
     put(output, &text)
 }

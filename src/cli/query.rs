@@ -223,6 +223,7 @@ fn on_chain<V: Scalar>(
             .declare(&source.file, &given)
             .map_err(|wrong| Failure::Usage(check_error_message(&source.name, &wrong)))?;
     }
+    args.chain.check_constants(checker.scope())?;
     let mut output = Output::open(None)?;
     let mut outcome = Outcome::Holds;
     let mut failed = false;
@@ -262,6 +263,7 @@ fn on_chain<V: Scalar>(
                 method: checker.method(&property.formula),
                 ms,
                 short,
+                precision: args.precision,
             };
             match (told.holds, outcome) {
                 (Some(Some(false)), _) => outcome = Outcome::Violated,
@@ -350,31 +352,28 @@ struct AnswerView<'a, V: Scalar> {
     why: Option<Option<Reasons>>,
     method: &'static str,
     ms: f64,
-    /// The reason why the bounds are wider than requested, if they are.
+    /// The reason why the bounds of a component are wider than requested, if they are.
     short: Option<NotConverged>,
+    /// The requested relative width.
+    precision: f64,
 }
 
 /// One value: a number with bounds, infinity, or none.
 enum Shown<V: Scalar> {
-    Finite(V::Estimate),
+    /// A number with its bounds, of which the upper one is no greater than `most`.
+    Finite {
+        value: V::Estimate,
+        most: f64,
+    },
     Infinite,
     None,
 }
 
 impl<V: Scalar> Shown<V> {
-    fn of(numbers: &Numbers<V>, state: usize) -> Shown<V> {
-        if numbers.infinite.contains(state) {
-            return Shown::Infinite;
-        }
-        match numbers.at(state) {
-            Some(value) => Shown::Finite(value.clone()),
-            None => Shown::None,
-        }
-    }
-
+    /// Returns what is known of a finite number; a number beyond all doubles has bounds only.
     fn value(&self) -> Value {
         match self {
-            Shown::Finite(value) => number(value.value().to_f64()),
+            Shown::Finite { value, .. } => json!(value.value().to_f64()),
             Shown::Infinite => json!("inf"),
             Shown::None => Value::Null,
         }
@@ -382,7 +381,7 @@ impl<V: Scalar> Shown<V> {
 
     fn exact(&self) -> Value {
         match self {
-            Shown::Finite(value) => json!(value.value().text()),
+            Shown::Finite { value, .. } => json!(value.value().text()),
             Shown::Infinite => json!("inf"),
             Shown::None => Value::Null,
         }
@@ -390,33 +389,52 @@ impl<V: Scalar> Shown<V> {
 
     fn bounds(&self) -> (Value, Value) {
         match self {
-            Shown::Finite(value) => (
-                number(value.lower().to_f64()),
-                number(value.upper().to_f64()),
-            ),
+            Shown::Finite { .. } => {
+                let (low, high) = self.ends();
+                (number(low), number(high))
+            }
             Shown::Infinite => (json!("inf"), json!("inf")),
             Shown::None => (Value::Null, Value::Null),
         }
     }
 
+    /// Returns the bounds of a number.
+    fn ends(&self) -> (f64, f64) {
+        match self {
+            Shown::Finite { value, most } => {
+                (value.lower().to_f64(), value.upper().to_f64().min(*most))
+            }
+            Shown::Infinite | Shown::None => (f64::INFINITY, f64::INFINITY),
+        }
+    }
+
+    /// Whether the bounds are wider than this, relatively.
+    fn is_wider(&self, precision: f64) -> bool {
+        let (low, high) = self.ends();
+        matches!(self, Shown::Finite { value, .. } if !value.is_exact())
+            && !(high - low <= precision * high)
+    }
+
     fn text(&self) -> String {
         match self {
-            Shown::Finite(value) if V::EXACT => {
+            Shown::Finite { value, .. } if V::EXACT => {
                 format!(
                     "{} (about {})",
                     value.value().text(),
                     decimal(value.value().to_f64())
                 )
             }
-            Shown::Finite(value) if value.is_exact() => decimal(value.value().to_f64()),
-            Shown::Finite(value) => {
-                let middle = decimal(value.value().to_f64());
-                let [low, high] =
-                    [value.lower(), value.upper()].map(|number| decimal(number.to_f64()));
-                format!("{middle} (between {low} and {high})")
+            Shown::Finite { value, .. } if value.is_exact() => decimal(value.value().to_f64()),
+            Shown::Finite { value, .. } => {
+                let (low, high) = self.ends();
+                let between = format!("between {} and {}", decimal(low), decimal(high));
+                match value.value().to_f64() {
+                    middle if middle.is_finite() => format!("{} ({between})", decimal(middle)),
+                    _ => between,
+                }
             }
             Shown::Infinite => "infinite".to_owned(),
-            Shown::None => "undefined".to_owned(),
+            Shown::None => "undefined: the condition has probability 0, no state is selected, or the number may be infinite".to_owned(),
         }
     }
 }
@@ -440,6 +458,43 @@ fn number(value: f64) -> Value {
 }
 
 impl<V: Scalar> AnswerView<'_, V> {
+    fn shown(&self, numbers: &Numbers<V>, state: usize) -> Shown<V> {
+        if numbers.infinite.contains(state) {
+            return Shown::Infinite;
+        }
+        match numbers.at(state) {
+            Some(value) => self.finite(value),
+            None => Shown::None,
+        }
+    }
+
+    fn finite(&self, value: &V::Estimate) -> Shown<V> {
+        // A rounded bound of a probability may exceed 1.
+        let is_probability = |kind: &Kind| matches!(kind, Kind::Probability(..));
+        let most = match is_probability(&self.property.formula.kind) {
+            true => 1.0,
+            false => f64::INFINITY,
+        };
+        let value = value.clone();
+        Shown::Finite { value, most }
+    }
+
+    /// Returns the reason why the bounds are wider than requested, if they are.
+    fn imprecise(&self) -> Option<String> {
+        let is_wide = || {
+            self.single()
+                .is_some_and(|shown| shown.is_wider(self.precision))
+        };
+        match &self.short {
+            Some(short) => Some(short.to_string()),
+            None if is_wide() => Some(format!(
+                "rounding leaves a relative width above {}; use --exact",
+                self.precision
+            )),
+            None => None,
+        }
+    }
+
     fn numbers(&self) -> Option<&Numbers<V>> {
         match &self.root.answer {
             Answer::Numbers(numbers) => Some(numbers),
@@ -451,7 +506,7 @@ impl<V: Scalar> AnswerView<'_, V> {
     fn single(&self) -> Option<Shown<V>> {
         if let Answer::Number(single) = &self.root.answer {
             return Some(match single {
-                Single::Finite(value) => Shown::Finite(value.clone()),
+                Single::Finite(value) => self.finite(value),
                 Single::Infinite => Shown::Infinite,
                 Single::Undefined => Shown::None,
             });
@@ -459,9 +514,9 @@ impl<V: Scalar> AnswerView<'_, V> {
         let numbers = self.numbers()?;
         let mut initial = self.chain.initial().ones();
         let first = initial.next()?;
-        let shown = Shown::of(numbers, first);
+        let shown = self.shown(numbers, first);
         initial
-            .all(|state| Shown::of(numbers, state).value() == shown.value())
+            .all(|state| self.shown(numbers, state).value() == shown.value())
             .then_some(shown)
     }
 
@@ -472,18 +527,10 @@ impl<V: Scalar> AnswerView<'_, V> {
         if initial.count_ones(..) < 2 {
             return None;
         }
-        let ends = |pick: fn(&V::Estimate) -> V| {
-            initial
-                .ones()
-                .filter_map(move |state| match Shown::of(numbers, state) {
-                    Shown::Finite(value) => Some(pick(&value).to_f64()),
-                    Shown::Infinite => Some(f64::INFINITY),
-                    Shown::None => None,
-                })
-        };
-        let least = ends(V::Estimate::lower).reduce(f64::min)?;
-        let most = ends(V::Estimate::upper).reduce(f64::max)?;
-        Some((least, most))
+        let shown = initial.ones().map(|state| self.shown(numbers, state));
+        let known = shown.filter(|shown| !matches!(shown, Shown::None));
+        let ends = known.map(|shown| shown.ends());
+        ends.reduce(|(least, most), (low, high)| (least.min(low), most.max(high)))
     }
 
     fn json(&self, order: &[u32]) -> Value {
@@ -523,10 +570,10 @@ impl<V: Scalar> AnswerView<'_, V> {
                     );
                 }
                 Answer::Numbers(numbers) => {
-                    let values = list(&|state| Shown::of(numbers, state).value());
+                    let values = list(&|state| self.shown(numbers, state).value());
                     object.insert("per_state".to_owned(), values);
                     if V::EXACT {
-                        let values = list(&|state| Shown::of(numbers, state).exact());
+                        let values = list(&|state| self.shown(numbers, state).exact());
                         object.insert("per_state_exact".to_owned(), values);
                     }
                 }
@@ -538,8 +585,8 @@ impl<V: Scalar> AnswerView<'_, V> {
         }
         object.insert("method".to_owned(), json!(self.method));
         object.insert("ms".to_owned(), json!((self.ms * 1e3).round() / 1e3));
-        if let Some(short) = &self.short {
-            object.insert("imprecise".to_owned(), json!(short.to_string()));
+        if let Some(why) = self.imprecise() {
+            object.insert("imprecise".to_owned(), json!(why));
         }
         Value::Object(object)
     }
@@ -552,6 +599,9 @@ impl<V: Scalar> AnswerView<'_, V> {
         match self.holds {
             Some(Some(true)) => writeln!(output, "  holds")?,
             Some(Some(false)) => writeln!(output, "  does not hold")?,
+            Some(None) if matches!(self.single(), Some(Shown::None)) => {
+                writeln!(output, "  undecided: there is no number to compare")?;
+            }
             Some(None) if self.short.is_some() => writeln!(output, "  undecided")?,
             Some(None) => writeln!(
                 output,
@@ -575,8 +625,8 @@ impl<V: Scalar> AnswerView<'_, V> {
             }
             None => {}
         }
-        if let Some(short) = &self.short {
-            writeln!(output, "  imprecise: {short}")?;
+        if let Some(why) = self.imprecise() {
+            writeln!(output, "  imprecise: {why}")?;
         }
         for &state in order {
             let name = self.chain.name(state);
@@ -585,7 +635,7 @@ impl<V: Scalar> AnswerView<'_, V> {
                     Some(holds) => holds.to_string(),
                     None => "undecided".to_owned(),
                 },
-                Answer::Numbers(numbers) => Shown::of(numbers, state as usize).text(),
+                Answer::Numbers(numbers) => self.shown(numbers, state as usize).text(),
                 Answer::Whole(_) | Answer::Number(_) => break,
             };
             writeln!(output, "    {name}: {value}")?;

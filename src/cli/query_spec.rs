@@ -10,7 +10,7 @@ use std::time::Instant;
 use num_rational::BigRational;
 use smol_str::SmolStr;
 
-use super::chain::ChainArgs;
+use super::chain::{ChainArgs, LoadedChain};
 use super::claim_view::ClaimView;
 use super::failure::{Failure, Outcome, code, complain};
 use super::learn;
@@ -287,7 +287,8 @@ fn on_model<V: Scalar>(
             sessions
         }
         Chains::Imported(path) => {
-            let chain = question.chain.load::<V>(path)?.chain;
+            let LoadedChain { chain, scope } = question.chain.load::<V>(path)?;
+            question.chain.check_constants(&scope)?;
             vec![(
                 None,
                 Session::imported(spec, chain, question.options.clone()),

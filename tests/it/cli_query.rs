@@ -455,3 +455,77 @@ fn forms_of_other_tools() {
         assert!(run.err.contains(said), "{property}: {}", run.err);
     }
 }
+
+/// The condition is so rare that its probability, or that of both, is below the smallest double.
+#[test]
+fn a_share_of_what_is_too_rare_is_open() {
+    let walk = "dtmc\nconst int N = 1000;\nconst double p;\nmodule m\n s : [0..N] init 1;\n \
+        [] s=0 | s=N -> true;\n [] s>0 & s<N -> p : (s'=s+1) + 1-p : (s'=s-1);\nendmodule\n";
+    let folder = Folder::new(&[("walk.prism", walk)]);
+    let share = "P=? [ F s=500 || F s=N ]";
+    for p in ["p=0.01", "p=0.3", "p=0.01,N=160", "p=0.45"] {
+        let constants: Vec<&str> = p.split(',').flat_map(|one| ["--const", one]).collect();
+        let share = if p.contains("N=") {
+            "P=? [ F s=80 || F s=N ]"
+        } else {
+            share
+        };
+        let args = [
+            &["query", "--chain", "walk.prism", "--format", "json"][..],
+            &constants,
+            &[share],
+        ];
+        let run = folder.guard(&args.concat());
+        assert_eq!(run.code, 0, "{p}: {}", run.err);
+        let answer = json(&run.out);
+        let bound = |name: &str| answer[name].as_f64().unwrap_or(f64::NAN);
+        assert!(bound("lower") >= 0.0 && bound("lower") <= 1.0, "{answer}");
+        assert!(bound("upper") == 1.0, "{answer}");
+        let is_wide = bound("lower") < 1.0 - 1e-6;
+        assert_eq!(answer["imprecise"].is_string(), is_wide, "{answer}");
+    }
+    // Neither holds of a number that does not exist.
+    for bound in ["P>=0.5", "P<0.5"] {
+        let property = format!("{bound} [ F s=500 || F s=N & s<N ]");
+        let run = folder.guard(&[
+            "query",
+            "--chain",
+            "walk.prism",
+            "--const",
+            "p=0.3",
+            &property,
+        ]);
+        assert_eq!(run.code, 3, "{}", run.out);
+        assert!(run.out.contains("no number to compare"), "{}", run.out);
+    }
+    for constants in [
+        &["--const", "q=1"][..],
+        &["--const", "p=0.3", "--const", "p=0.4"],
+    ] {
+        let args = [
+            &["query", "--chain", "walk.prism"][..],
+            constants,
+            &["P=? [ F s=0 ]"],
+        ];
+        let run = folder.guard(&args.concat());
+        assert_eq!(run.code, 2, "{}", run.out);
+        assert!(run.err.contains("constant `--const"), "{}", run.err);
+    }
+}
+
+/// Names of labels that PRISM does not allow.
+#[test]
+fn labels_for_prism_are_names() {
+    let drn = "@type: DTMC\n@parameters\n\n@reward_models\n\n@nr_states\n2\n@nr_choices\n2\n@model\n\
+        state 0 init \"left side\"\n\taction 0\n\t\t1 : 1\nstate 1 left_side \"2nd\"\n\taction 0\n\t\t1 : 1\n";
+    let folder = Folder::new(&[("a.drn", drn)]);
+    let run = folder.guard(&["export", "--chain", "a.drn", "--to", "prism"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for label in [
+        "label \"left_side\"",
+        "label \"left_side_2\"",
+        "label \"_2nd\"",
+    ] {
+        assert!(run.out.contains(label), "{}", run.out);
+    }
+}

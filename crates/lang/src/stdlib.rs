@@ -14,12 +14,14 @@ pub fn modules() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|(module, _, _)| *module)
 }
 
-/// Returns the path of the module, without `std`, that declares a template, predicate or track of this name.
+/// Returns the path of the module, without `std`, that declares a template, predicate, definition or track of this name.
 pub fn module_of(name: &str) -> Option<&'static str> {
     let declares = |line: &str| {
         let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        matches!(words.next(), Some("template" | "predicate" | "track"))
-            && words.next() == Some(name)
+        matches!(
+            words.next(),
+            Some("template" | "predicate" | "let" | "track")
+        ) && words.next() == Some(name)
     };
     let declaring = MODULES
         .iter()

@@ -209,16 +209,37 @@ impl<'a> Checker<'a> {
         {
             diagnostic = diagnostic
                 .note(format!("the enum `{of}` has this value: write `{of}.{name}` if the type is not known from the context"));
-        } else if let Some(module) = stdlib::module_of(&name.text) {
-            diagnostic = diagnostic.note(format!(
-                "the standard library declares it: `use std.{module}.{{{name}}}`"
-            ));
+        } else if stdlib::module_of(&name.text).is_some() {
+            diagnostic = self.of_library(diagnostic, scope, name);
+        } else if self.spec.schema.fields.is_empty() {
+            diagnostic = diagnostic.note(
+                "no `event` block declares fields: write `use std.agent`, or an `event` block of your own",
+            );
         } else if let Some((message, text)) = quoted {
             diagnostic = diagnostic.fix(message, name.span, text);
-        } else if self.spec.schema.fields.is_empty() {
-            diagnostic = diagnostic.note("no `event` block declares fields");
         }
         self.report(diagnostic);
+    }
+
+    /// Adds how to write a name that the standard library declares.
+    pub(super) fn of_library(
+        &self,
+        diagnostic: Diagnostic,
+        scope: &Scope<'a>,
+        name: &ast::Name,
+    ) -> Diagnostic {
+        let Some(module) = stdlib::module_of(&name.text) else {
+            return diagnostic;
+        };
+        match self.names.library(scope.module, module) {
+            Some(known) => {
+                let whole = format!("{known}.{name}");
+                diagnostic.fix(format!("write `{whole}`"), name.span, whole)
+            }
+            None => diagnostic.note(format!(
+                "the standard library declares it: `use std.{module}.{{{name}}}`"
+            )),
+        }
     }
 
     /// Whether a name is that of a condition.

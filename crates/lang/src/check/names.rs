@@ -118,6 +118,21 @@ impl<'a> Names<'a> {
         Some(names.join("."))
     }
 
+    /// Returns the name by which a module of the standard library is imported as a whole.
+    pub(super) fn library(&self, module: ModuleIdx, path: &str) -> Option<&str> {
+        let items = self.trees[module].items.iter();
+        let mut imports = items.filter_map(|item| match &item.kind {
+            ast::ItemKind::Use(import) if import.members.is_none() => Some(import),
+            _ => None,
+        });
+        let names = |import: &ast::Use| -> Vec<String> {
+            import.path.iter().map(|name| name.to_string()).collect()
+        };
+        let import = imports.find(|import| names(import).join(".") == format!("std.{path}"))?;
+        let name = import.alias.as_ref().or(import.path.last())?;
+        Some(name.as_str())
+    }
+
     fn import(
         &mut self,
         module: ModuleIdx,

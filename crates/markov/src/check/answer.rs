@@ -108,7 +108,7 @@ impl<V: Scalar> Numbers<V> {
             ));
         }
         if self.undefined.contains(state) {
-            return Some(false);
+            return None;
         }
         let value = &self.values[state];
         let (low, high) = (value.lower(), value.upper());

@@ -108,6 +108,11 @@ impl<'a, V: Scalar> Checker<'a, V> {
         self
     }
 
+    /// Returns the names that properties may use.
+    pub fn scope(&self) -> &Scope<V> {
+        &self.scope
+    }
+
     /// Adds the declarations of a properties file, which its properties may refer to.
     ///
     /// # Errors

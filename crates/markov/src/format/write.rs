@@ -1,5 +1,6 @@
 //! Writes chains as PRISM's explicit files and in the PRISM language.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::super::chain::Chain;
@@ -84,6 +85,33 @@ pub fn write_explicit<V: Scalar>(chain: &Chain<V>) -> ExplicitTexts {
     texts
 }
 
+/// The names of labels or reward structures in the PRISM language, which are made of letters, digits and `_`. Other characters become
+/// `_`, with a number behind a name that another one has.
+#[derive(Default)]
+struct PrismNames {
+    taken: HashSet<String>,
+}
+
+impl PrismNames {
+    fn name(&mut self, name: &str) -> String {
+        let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let mut plain: String = name
+            .chars()
+            .map(|c| if is_part(c) { c } else { '_' })
+            .collect();
+        if plain.is_empty() || plain.starts_with(|c: char| c.is_ascii_digit()) {
+            plain.insert(0, '_');
+        }
+        let mut unique = plain.clone();
+        let mut nth = 2;
+        while !self.taken.insert(unique.clone()) {
+            unique = format!("{plain}_{nth}");
+            nth += 1;
+        }
+        unique
+    }
+}
+
 /// Returns a chain in the PRISM language, as one module with one variable `s`.
 pub fn write_prism<V: Scalar>(chain: &Chain<V>) -> String {
     let mut text = String::from("dtmc\n\nmodule chain\n");
@@ -105,10 +133,12 @@ pub fn write_prism<V: Scalar>(chain: &Chain<V>) -> String {
         let any: Vec<String> = initial.iter().map(|state| format!("s={state}")).collect();
         let _ = writeln!(text, "\ninit\n  {}\nendinit", any.join(" | "));
     }
+    let mut names = PrismNames::default();
     for (name, set) in chain.labels() {
         if name == "init" || name == "deadlock" {
             continue;
         }
+        let name = names.name(name);
         let any: Vec<String> = set.ones().map(|state| format!("s={state}")).collect();
         let any = if any.is_empty() {
             "false".to_owned()
@@ -117,11 +147,12 @@ pub fn write_prism<V: Scalar>(chain: &Chain<V>) -> String {
         };
         let _ = writeln!(text, "\nlabel \"{name}\" = {any};");
     }
+    let mut names = PrismNames::default();
     for rewards in chain.rewards() {
         let name = if rewards.name.is_empty() {
             String::new()
         } else {
-            format!(" \"{}\"", rewards.name)
+            format!(" \"{}\"", names.name(&rewards.name))
         };
         let _ = writeln!(text, "\nrewards{name}");
         let paid = |values: &[V], mark: &str, text: &mut String| {

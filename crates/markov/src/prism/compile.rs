@@ -144,6 +144,13 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
+    /// Returns the names of the declared constants, in order.
+    pub fn constants(&self) -> impl Iterator<Item = &str> {
+        let mut names: Vec<&str> = self.constants.keys().map(|name| &**name).collect();
+        names.sort_unstable();
+        names.into_iter()
+    }
+
     /// Returns the value of an expression without variables.
     pub fn value(&self, expr: &Expr) -> Result<Value<V>, TextError> {
         let code = self.compile(expr, 0)?;

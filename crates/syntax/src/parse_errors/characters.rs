@@ -96,6 +96,9 @@ pub(in super::super) fn characters(
             .note("units are `ns us ms s m h d`, as in `250ms`");
             let from = error.start + u32::try_from(digits).unwrap_or(0);
             let at = b.span(from, error.end);
+            if let Some(whole) = in_one_unit(text) {
+                return diagnostic.fix(format!("write `{whole}`"), span, whole);
+            }
             match unit(letters) {
                 Some(unit) => diagnostic.fix(format!("write `{unit}`"), at, unit),
                 None if number == "0" => diagnostic,
@@ -187,4 +190,34 @@ fn string_end(b: &Builder<'_>, error: &LexError) -> (Span, &'static str) {
         word.len()
     };
     (b.span(at(end), at(end)), "\"")
+}
+
+/// Returns a duration of several parts as one of the last unit: `90m` for `1h30m`.
+fn in_one_unit(text: &str) -> Option<String> {
+    const UNITS: [(&str, u64); 7] = [
+        ("ns", 1),
+        ("us", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+        ("d", 86_400_000_000_000),
+    ];
+    let mut rest = text;
+    let (mut total, mut last) = (0u64, None);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let (number, behind) = rest.split_at(digits);
+        let letters = behind
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(behind.len());
+        let (name, next) = behind.split_at(letters);
+        let (unit, size) = UNITS.iter().find(|(unit, _)| *unit == name)?;
+        let part = number.parse::<u64>().ok()?.checked_mul(*size)?;
+        total = total.checked_add(part)?;
+        last = Some((unit, size));
+        rest = next;
+    }
+    let (unit, size) = last?;
+    (total % size == 0).then(|| format!("{}{unit}", total / size))
 }

@@ -24,9 +24,15 @@ pub(super) fn elsewhere(p: &Place<'_, '_>) -> Option<Diagnostic> {
         (Some(word), Token::Less)
             if expected.is_value() && word.takes_bound() && Place::is_joined(before, p.after(0)) =>
         {
-            Diagnostic::new(Code::G0110, span, "a bound includes its end")
-                .label("expected `<=`")
-                .fix("write `<=`", span, "<=")
+            let diagnostic = Diagnostic::new(Code::G0110, span, "a bound includes its end")
+                .label("expected `<=`");
+            let steps = p.after(1).filter(|end| end.token == Token::Int);
+            let Some(end) = steps else {
+                return Some(diagnostic.fix("write `<=`", span, "<="));
+            };
+            let last = p.slice(end).parse::<u64>().ok()?.checked_sub(1)?;
+            let bound = format!("<={last}");
+            diagnostic.fix(format!("write `{bound}`"), b.span(span.start, end.end), bound)
         }
         (_, Token::Question) if expected.is_operator() => {
             Diagnostic::new(Code::G0110, span, "`? :` is not an operator")
@@ -161,6 +167,19 @@ fn numbers(p: &Place<'_, '_>) -> Option<Diagnostic> {
         ..
     } = *p;
     let (before, next) = (p.before(1)?, p.after(1));
+    let is_unit = ["ns", "us", "ms", "s", "m", "h", "d"].contains(&p.text());
+    if is_unit && before.token == Token::Int && (expected.is_operator() || expected.has("]")) {
+        let gap = b.span(before.end, span.start);
+        return Some(
+            Diagnostic::new(
+                Code::G0101,
+                span,
+                "a unit stands directly behind its number",
+            )
+            .label("not joined to the number")
+            .fix("join them", gap, ""),
+        );
+    }
     if !expected.is_operator() || !is_number(before.token) {
         return None;
     }

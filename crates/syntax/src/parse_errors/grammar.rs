@@ -229,6 +229,12 @@ fn instead(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
     let (instead, span) = match (alone(), before, foreign::prefix(word)) {
         (Some((instead, true)), Some(word), _) => (instead, p.b.span(word.start, p.span.end)),
         (Some((instead, _)), _, _) => (instead, p.span),
+        // a quantifier over a list: `some x in xs: …`
+        (None, Some(word), Some(Instead::Write("exists")))
+            if p.after(1).is_some_and(|next| next.token == Token::In) =>
+        {
+            (Instead::Write("any"), p.span_of(word))
+        }
         (None, Some(word), Some(instead)) => (instead, p.span_of(word)),
         _ if p.token.ends_operand() => {
             return diagnostic.note("missing operator between two values");

@@ -143,11 +143,12 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
         return Some(diagnostic.fix(format!("write `{import}`"), whole, import.clone()));
     }
     if matches!(word, "def" | "fn" | "func" | "function") {
-        return Some(
-            diagnostic
-                .fix("write `let`", span, "let")
-                .note("a definition has no `return`: `let double(n: int) = n + n`"),
-        );
+        let note = "a definition has typed parameters, `=` before its value, and no `return`: `let double(n: int) = n + n`";
+        let has = |token| lexemes.iter().any(|lexeme| lexeme.token == token);
+        return Some(match has(Token::Assign) {
+            true => diagnostic.fix("write `let`", span, "let").note(note),
+            false => diagnostic.note(note),
+        });
     }
     // Only a name is common to the items of most languages.
     let is_named = lexemes
