@@ -411,8 +411,8 @@ impl<V: Scalar> Shown<V> {
     /// Whether the bounds are wider than this, relatively.
     fn is_wider(&self, precision: f64) -> bool {
         let (low, high) = self.ends();
-        matches!(self, Shown::Finite { value, .. } if !value.is_exact())
-            && !(high - low <= precision * high)
+        let is_narrow = high.is_finite() && high - low <= precision * high;
+        matches!(self, Shown::Finite { value, .. } if !value.is_exact()) && !is_narrow
     }
 
     fn text(&self) -> String {

@@ -499,7 +499,7 @@ fn a_share_of_what_is_too_rare_is_open() {
         assert!(run.out.contains("no number to compare"), "{}", run.out);
     }
     for constants in [
-        &["--const", "q=1"][..],
+        &["--const", "p=0.3", "--const", "q=1"][..],
         &["--const", "p=0.3", "--const", "p=0.4"],
     ] {
         let args = [

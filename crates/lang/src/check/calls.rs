@@ -439,7 +439,7 @@ impl<'a> Checker<'a> {
                 .fix(
                     "test the previous step with `previously`",
                     span,
-                    self.as_operand(span, format!("previously ({text})")),
+                    format!("(previously ({text}))"),
                 ),
             );
             return self.wrong();
