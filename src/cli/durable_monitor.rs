@@ -218,7 +218,7 @@ impl DurableMonitor {
             rows: setup.limits.rows(),
             models: setup.models.read(&spec, path, &checked.models)?,
             identity: Identity {
-                spec: checked.hash().to_owned(),
+                spec: checked.token_hash(),
                 model: None,
             },
             automata: Arc::clone(&checked.automata),

@@ -63,7 +63,7 @@ impl Embedded {
         let path = Path::new(loaded.sources.get(FileId(0)).name());
         let assigned = models::assigned(&options.models, hir, path, &loaded.models)?;
         let identity = Identity {
-            spec: loaded.hash().to_owned(),
+            spec: loaded.token_hash(),
             model: None,
         };
         let monitor = Monitor::new(

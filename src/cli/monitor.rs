@@ -436,7 +436,7 @@ fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
     if let Some(of) = args.spec.as_deref() {
         let (spec, checked) = spec::usable(of)?;
         let here = Identity::new(
-            checked.hash().to_owned(),
+            checked.token_hash(),
             &args.models.read(&spec, of, &checked.models)?,
         );
         if let Err(differs) = here.same(&found.identity) {

@@ -55,6 +55,18 @@ fn a_refused_question_ends_with_the_next_prompt() {
             .contains("this call ran after the question about it had ended"),
         "{ran}"
     );
+    // A text that is scheduled is not the user's, whoever lists it.
+    let scheduled =
+        json!({"session_crons": [{"id": "1", "prompt": "go on with the next page now"}]});
+    session.ask("SubagentStop", Some("b"), scheduled);
+    let asked = session.before("g", "WebFetch", fetch.clone());
+    assert_eq!(decision(&asked).0, "ask");
+    let prompt = json!({"prompt": "go on with the next page now"});
+    let told = session.ask("UserPromptSubmit", None, prompt);
+    assert!(
+        told.to_string().contains("does not count as the user's"),
+        "{told}"
+    );
     // The end of the program ends those of sub-agents, too.
     for nth in 0..7 {
         let call =
@@ -325,7 +337,11 @@ fn a_spec_that_is_wrong_or_was_changed_denies() {
     let session = Session::new();
     session.before("a", "Read", json!({}));
     let pre = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}}).to_string();
-    std::fs::write(&session.spec, format!("{SPEC}\n// changed\n")).unwrap();
+    // What is judged does not change with comments.
+    std::fs::write(&session.spec, format!("// new\n\n{SPEC}\n/// More.\n")).unwrap();
+    assert_eq!(session.raw(pre.as_bytes()).0, 0);
+    let changed = SPEC.replace("do it yourself", "do it");
+    std::fs::write(&session.spec, changed).unwrap();
     let (code, out, err) = session.raw(pre.as_bytes());
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("another spec"), "{err}");

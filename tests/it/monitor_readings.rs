@@ -200,6 +200,24 @@ fn a_key_that_stands_twice_in_a_damaged_event_has_no_known_value() {
     }
 }
 
+/// A key without its colon costs no more than others, however much stands behind it: over a minute for these before.
+#[test]
+fn a_lost_key_is_read_once() {
+    let spec =
+        "event { tool: string? text: string? = null }\nproperty p = never (tool == \"mail\")\n";
+    let key = "x".repeat(500_000);
+    for behind in [":".repeat(500_000), "[]".repeat(250_000)] {
+        for line in [
+            format!(r#"{{"trace":"t","a":1 "{key}"{behind}}}"#),
+            format!(r#"{{"trace":"t","{key}"{behind}}}"#),
+        ] {
+            let mut monitor = monitor(spec);
+            let read = monitor.observe(line.as_bytes(), None);
+            assert!(!read.errors.is_empty());
+        }
+    }
+}
+
 /// The key that stands for lost members is one that a tool may use.
 #[test]
 fn no_key_of_a_sound_event_makes_it_a_damaged_one() {

@@ -20,6 +20,7 @@ use crate::monitor::TrainedModel;
 use crate::query::Solved;
 use crate::source::SourceMap;
 use crate::stdlib;
+use crate::syntax::lexer::lex;
 
 /// The format version that this tool writes and reads.
 pub(crate) const VERSION: u32 = 1;
@@ -286,6 +287,24 @@ pub(crate) fn hash(sources: &SourceMap) -> String {
     for file in sources.iter() {
         hasher.update(&(file.text().len() as u64).to_le_bytes());
         hasher.update(file.text().as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Returns the hash of the tokens of all texts of a compilation, in order, with those that begin a line or an item.
+pub(crate) fn token_hash(sources: &SourceMap) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in sources.iter() {
+        let tokens = lex(file.text(), 0).tokens;
+        hasher.update(&(tokens.len() as u64).to_le_bytes());
+        for token in tokens {
+            let range = token.start as usize..token.end as usize;
+            let text = file.text().get(range).unwrap_or_default();
+            let place = u8::from(token.first_on_line) + 2 * u8::from(token.column_zero);
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(&[place]);
+            hasher.update(text.as_bytes());
+        }
     }
     hasher.finalize().to_hex().to_string()
 }

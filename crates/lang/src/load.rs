@@ -213,6 +213,12 @@ impl Loaded {
         self.hash.get_or_init(|| artifact::hash(&self.sources))
     }
 
+    /// Returns BLAKE3 of the tokens of all texts in order: comments, documentation and blank lines do not count. Specs with the same tokens judge
+    /// alike, so one goes on with the state of the other.
+    pub fn token_hash(&self) -> String {
+        artifact::token_hash(&self.sources)
+    }
+
     /// Returns the artifact of this spec: its texts, the tables of its models, and the compiled form. `spec` and `diagnostics`
     /// must come from `self`.
     pub fn artifact(&self, spec: &Arc<hir::Spec>, diagnostics: &[Diagnostic]) -> Artifact {

@@ -38,7 +38,7 @@ pub use memory::{Memory, Sessions};
 pub use names::{decides, may_report};
 use names::{hook_name, is_filled_in, matters, reports, traces_of};
 pub use refused::Refused;
-use refused::needed;
+use refused::{end_questions, needed};
 
 /// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
@@ -412,6 +412,9 @@ impl Call {
         }
         // The end of a sub-agent does not end a trace that it shares with the main agent.
         if self.hook == "SubagentStop" && self.scope == Scope::Session {
+            // What is remembered is kept with an input of the monitor.
+            let scheduled = self.outline.raw("session_crons");
+            scheduled.map_or(Ok(Vec::new()), |_| self.ends(judge))?;
             return Ok(None);
         }
         let mut reasons = Vec::new();
@@ -640,18 +643,6 @@ impl Call {
         let member = self.outline.raw(key);
         member.ok_or_else(|| format!("missing `{key}` in the input"))
     }
-}
-
-/// Ends the questions about the calls of some owners: what did not run was refused.
-fn end_questions(
-    judge: &mut impl Judge,
-    memory: &mut Memory,
-    is_over: impl Fn(&str) -> bool,
-) -> Result<(), String> {
-    for proposal in memory.refuse(is_over) {
-        judge.abandon(proposal)?;
-    }
-    Ok(())
 }
 
 /// Returns whether a decision about an outcome asks only what a person has already answered by allowing the call: a

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::authors::{Author, TASK, task_calls};
-use super::{Call, Memory, end_questions, ending, reason_of};
+use super::refused::end_questions;
+use super::{Call, Memory, ending, reason_of};
 use crate::integrations::Judge;
 use crate::monitor::lenient::UNREAD;
 use crate::monitor::{Decision, Ruling};

@@ -1,5 +1,7 @@
-//! Calls that are refused because they cannot be read.
+//! Calls that are refused: because they cannot be read, or by the person who was asked.
 
+use super::Memory;
+use crate::integrations::Judge;
 use crate::monitor::lenient::Outline;
 
 /// A call that is not allowed because it cannot be read.
@@ -38,4 +40,16 @@ pub(super) fn needed(outline: &Outline, key: &str) -> Result<String, String> {
     }
     let text = outline.text(key);
     text.ok_or_else(|| format!("missing `{key}` in the input"))
+}
+
+/// Ends the questions about the calls of some owners: what did not run was refused.
+pub(super) fn end_questions(
+    judge: &mut impl Judge,
+    memory: &mut Memory,
+    is_over: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    for proposal in memory.refuse(is_over) {
+        judge.abandon(proposal)?;
+    }
+    Ok(())
 }

@@ -433,7 +433,9 @@ fn split(text: &str) -> Option<Split<'_>> {
         let is_alone =
             depth == 0 && open.is_none() && (ends || matches!(byte, Some(b'{' | b'[' | b'"')));
         let is_within = depth == 0 && open.is_some() && byte == Some(b':');
-        if let Some((key, _)) = before.filter(|_| is_alone || is_within) {
+        if (is_alone || is_within)
+            && let Some((key, _)) = before.take()
+        {
             split.has_all_keys = false;
             if lost.len() < MOST_MEMBERS {
                 lost.insert(unescaped(key));

@@ -3,13 +3,13 @@
 use super::Result;
 use super::checks::is_descriptor;
 use super::options::{Sorted, split_value};
-use super::{base, sed};
+use super::{base, refuse, sed};
 use crate::files::only_names;
 use crate::syntax::is_noted;
 use crate::table::{
     ASSIGNS, CODE_PROGRAMS, EXCLUDING, LINKING, OUTPUT_FILES, WRITERS, Writes, listed,
 };
-use crate::variables::{is_proxy, loads_code};
+use crate::variables::{RUN_VARIABLE, is_proxy, loads_code, runs_values_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, shown, with_substitutions};
 use crate::wrappers::Wrapper;
@@ -17,12 +17,11 @@ use crate::wrappers::Wrapper;
 /// Programs that pass variables by an option: `-e x=1`, `-ex=1`, `--env=x=1`.
 const PASSES_BY_OPTION: &str = "tmux flatpak dotenv";
 
-/// Returns the variable that a word gives a value, alone or behind an option.
-fn passed_by_option(word: &str) -> Option<&str> {
+/// Returns the variable that a word gives a value, alone or behind an option, and the value.
+fn passed_by_option(word: &str) -> Option<(&str, &str)> {
     let attached = ["--env=", "--var=", "-e", "-v"];
     let option = attached.iter().find_map(|option| word.strip_prefix(option));
-    let (name, _) = option.unwrap_or(word).split_once('=')?;
-    Some(name)
+    option.unwrap_or(word).split_once('=')
 }
 
 impl Walk<'_> {
@@ -94,8 +93,18 @@ impl Walk<'_> {
             }
         }
         if listed(PASSES_BY_OPTION, program) {
-            for name in words.iter().filter_map(|word| passed_by_option(&word.text)) {
+            for word in words {
+                let Some((name, value)) = passed_by_option(&word.text) else {
+                    continue;
+                };
+                if runs_values_of(name) {
+                    return refuse(RUN_VARIABLE, word);
+                }
                 self.assign_by_word(name);
+                self.named_program(name, value)?;
+                if loads_code(name) {
+                    self.push(vec![format!("{name}="), with_substitutions(value, scope)])?;
+                }
             }
         }
         let setting = words.iter().skip_while(|word| word.text != "setenv");

@@ -246,6 +246,11 @@ impl Walk<'_> {
                 ended |= table.operands == Operands::Script && !listed("perl raku ruby lua", plain);
                 continue;
             }
+            // a module, and code behind it: `-M'strict;CODE'`
+            let is_module = plain == "perl" && option_of("-M -m", table.values, text).is_some();
+            if is_module && word.hole != Hole::None {
+                return refuse("the code that an interpreter runs", word);
+            }
             let (name, value) = split_value(text);
             let is_long = name
                 .strip_prefix("--")

@@ -26,6 +26,13 @@ impl Walk<'_> {
             rest = more;
             let letters = word.text.trim_start_matches('-');
             let at = letters.find(['L', 'S', 'f', 'c', 'T']);
+            // it reads commands from the standard input
+            if letters
+                .get(..at.unwrap_or(letters.len()))
+                .is_some_and(|flags| flags.contains('C'))
+            {
+                return refuse("the commands of `tmux`", word);
+            }
             let Some((option, inside)) =
                 at.and_then(|at| letters.split_at_checked(at)?.1.split_at_checked(1))
             else {
@@ -71,9 +78,14 @@ impl Walk<'_> {
         let is_plain = name.hole == Hole::None && !name.text.contains([' ', ';']);
         let open = rest
             .iter()
-            .find(|word| word.text.ends_with(';') || word.text.contains("#("));
+            .find(|word| word.text.ends_with(';') || runs_a_line(&word.text));
         if let Some(word) = (!is_plain).then_some(name).or(open) {
             return refuse("a line of `tmux`", word);
+        }
+        let leaves =
+            name.text.starts_with("detach") && rest.iter().any(|word| word.text.contains('E'));
+        if leaves {
+            return refuse("a line of `tmux`", name);
         }
         if listed(TMUX_QUIET, &name.text) {
             return Ok(Run::Nothing);
@@ -109,6 +121,14 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a format of `tmux` runs a line, or expands again what it expands to: `#(LINE)`, `#{E:window_name}`.
+fn runs_a_line(text: &str) -> bool {
+    let expands_again = ["E:", "E;", "T:", "T;"]
+        .iter()
+        .any(|one| text.contains(one));
+    text.contains("#(") || text.contains("#{") && expands_again
 }
 
 /// Returns the letters of the options of a command, and its operands.

@@ -31,6 +31,28 @@ pub(super) fn has_conversion(text: &str) -> bool {
     false
 }
 
+/// Whether an expansion, or a quote, is a part of a name: `a$i`, `x"1"`. A number is none: `10#$n`, `2$x`.
+pub(super) fn is_joined(text: &str) -> bool {
+    let joins = |c: char| c == '$' || c == EXPANSION || c == '"' || c == '\'' || c == '\\';
+    let begins = text.char_indices().filter(|(_, c)| joins(*c));
+    let mut ends = begins.map(|(at, _)| text.get(..at).unwrap_or_default());
+    let is_after_name = ends.any(|before| {
+        let name = before
+            .rfind(|c| !is_name(c))
+            .map_or(before, |at| before.get(at + 1..).unwrap_or_default());
+        name.starts_with(|c: char| !c.is_ascii_digit())
+            && !before
+                .strip_suffix(name)
+                .is_some_and(|rest| rest.ends_with(['$', '{']))
+    });
+    let is_before_name = |closing: char| {
+        text.split(closing)
+            .skip(1)
+            .any(|rest| rest.starts_with(is_name))
+    };
+    is_after_name || is_before_name('}') || is_before_name(EXPANSION)
+}
+
 /// Whether a text has a bracket that it does not close.
 pub(super) fn is_open(text: &str) -> bool {
     let open = text.chars().fold(0usize, |open, c| match c {

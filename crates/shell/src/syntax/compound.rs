@@ -332,6 +332,16 @@ impl Parser<'_> {
 
     /// Records an operand of a comparison of numbers. What a program prints is taken for a number.
     fn compare(&mut self, word: &Word) {
+        // a name that is put together: `a$i`
+        let is_name = |part: &Part| match part {
+            Part::Bare(text) | Part::Quoted(text) => {
+                text.contains(|c: char| c == '_' || c.is_ascii_alphabetic())
+            }
+            _ => false,
+        };
+        if word.len() > 1 && word.iter().any(is_name) {
+            self.names.texts.names_variable("");
+        }
         for part in word {
             match part {
                 Part::Bare(text) | Part::Quoted(text) => self.names.texts.compare(text),

@@ -9,6 +9,7 @@ mod chars;
 mod compound;
 mod cursor;
 mod lists;
+mod numbers;
 mod parts;
 mod simple;
 mod texts;

@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::brackets::{has_conversion, is_coded, is_open, plants};
+use super::brackets::{has_conversion, is_coded, is_joined, is_open, plants};
 use super::cursor::Parser;
+use super::numbers::prints_numbers;
 use super::simple::beginning;
 use super::{Kind, Node, Part, Script, Target, Word, literal};
 use crate::quoting;
-use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, PRINTS_NUMBERS, SHELLS, asks, listed};
+use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, SHELLS};
 use crate::variables::{RUN_VARIABLES, loads_code, runs_values_of, variable_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
@@ -318,7 +319,11 @@ impl Texts {
             | Part::Process { written, .. }
             | Part::Opaque { written, .. } => written.clone(),
         });
-        self.evaluate(&texts.collect::<String>());
+        let text: String = texts.collect();
+        if is_joined(&text) {
+            self.evaluate_variable("");
+        }
+        self.evaluate(&text);
         self.evaluate_parts(parts);
     }
 
@@ -334,7 +339,9 @@ impl Texts {
 
 /// Whether variables are among those that are read. An empty name stands for any variable.
 fn meets(reached: &HashSet<String>, read: &HashSet<String>) -> bool {
-    !reached.is_disjoint(read) || reached.contains("") && !read.is_empty()
+    let any =
+        |one: &HashSet<String>, other: &HashSet<String>| one.contains("") && !other.is_empty();
+    !reached.is_disjoint(read) || any(reached, read) || any(read, reached)
 }
 
 /// Returns the text of a word with marks in place of its expansions.
@@ -492,7 +499,7 @@ impl Sources {
         let Some((last, before)) = pipelines.split_last() else {
             return true;
         };
-        let is_quiet = |pipeline: &&Vec<Node>| match pipeline.as_slice() {
+        let mut is_quiet = |pipeline: &Vec<Node>| match pipeline.as_slice() {
             [node] => {
                 let is_plain = words_of(node).iter().flatten().all(|part| match part {
                     Part::Bare(text) | Part::Quoted(text) => !text.contains('\\'),
@@ -502,42 +509,23 @@ impl Sources {
             }
             _ => false,
         };
-        before.iter().all(is_quiet)
-            && last
-                .split_last()
-                .is_none_or(|(node, feeding)| self.of_number(node, feeding))
+        match before {
+            // `grep -c x f || true`
+            [counted] if is_quiet(last) => self.of_numbers(counted),
+            _ => before.iter().all(|pipeline| is_quiet(pipeline)) && self.of_numbers(last),
+        }
+    }
+
+    fn of_numbers(&mut self, pipeline: &[Node]) -> bool {
+        let last = pipeline.split_last();
+        last.is_none_or(|(node, feeding)| self.of_number(node, feeding))
     }
 
     /// Whether a command prints numbers only, whatever the commands before it in its pipeline print.
     fn of_number(&mut self, node: &Node, feeding: &[Node]) -> bool {
         let name = name_of(node);
         let words: Vec<String> = words_of(node).iter().skip(1).map(beginning).collect();
-        let any = |begins: &[&str]| {
-            words
-                .iter()
-                .any(|word| begins.iter().any(|begin| word.starts_with(begin)))
-        };
         let counts = match name.as_str() {
-            // the first word says so: the value of an option may look the same
-            "grep" | "egrep" | "fgrep" | "zgrep" => {
-                words.split_first().is_some_and(|(first, rest)| {
-                    let letters = first.strip_prefix('-').unwrap_or_default();
-                    let counts = letters.contains('c')
-                        && letters.chars().all(|c| "chinqsvwxEFGP".contains(c));
-                    let is_recursive =
-                        |word: &String| word.starts_with('-') && word.contains(['r', 'R', 'd']);
-                    (counts || first == "--count") && !rest.iter().any(is_recursive)
-                })
-            }
-            // the format says so, if it has no name of a file
-            "stat" => {
-                let mut formats = words.iter().filter(|word| word.contains('%')).peekable();
-                let is_plain = !words.iter().any(|word| word.contains('\\'));
-                let is_number = |format: &String| !format.contains(['n', 'N']);
-                formats.peek().is_some() && is_plain && formats.all(is_number)
-            }
-            // `--random-source -i` makes the range an option's value
-            "shuf" => any(&["-i"]) && !any(&["--r"]),
             // they print texts of what they read
             "bc" => {
                 let echoes = |node: &Node| {
@@ -553,17 +541,15 @@ impl Sources {
                             Target::Heredoc(_) => false,
                         })
             }
-            name => {
-                let row = PRINTS_NUMBERS
-                    .iter()
-                    .find(|(names, ..)| listed(names, name));
-                row.is_some_and(|(_, letters, options)| {
-                    !words.iter().any(|word| asks(word, letters, options))
-                })
-            }
+            name => prints_numbers(name, &words),
         };
+        // messages hold texts of what is read: `date -f f 2>&1`
+        let has_messages = node
+            .redirects
+            .iter()
+            .any(|redirect| redirect.operator.contains('&'));
         self.counters.insert(name);
-        counts && self.of_words(node)
+        counts && !has_messages && self.of_words(node)
     }
 }
 

@@ -236,6 +236,29 @@ fn what_is_read_may_run_in_arithmetic() {
     ]);
 }
 
+/// The name of the variable that holds what was read is put together.
+#[test]
+fn names_in_arithmetic_are_put_together() {
+    all_are_unknown(&[
+        "a1=$(cat f); i=1; echo $((a$i))",
+        "read a1 < f; n=1; echo $((a$n + 1))",
+        "a1=$(cat f); for i in 1 2; do echo $((a$i)); done",
+        "a1=$(cat f); echo $((a$(expr 1)))",
+        "a1=$(cat f); i=1; [[ a$i -gt 3 ]]",
+        "a1=$(cat f); i=1; (( a$i > 3 ))",
+        "read x1 < f; echo $((x\"1\"))",
+        "read total_cpu < f; m=cpu; echo $((total_$m))",
+        "a1=$(cat f); i=a; echo $((${i}1))",
+    ]);
+    none_deletes(&[
+        "read x < f; i=1; echo $((10#$i + $i * 2))",
+        "read line < f; n=3; for ((i = 0; i < $n; i++)); do echo $i; done",
+        "a=(1 2); read x < f; i=1; echo $((${a[$i]} + 1)) \"$x\"",
+        "read x < f; s=abc; echo ${s:0:2} $((${#s} - 1))",
+        "code=$(curl -s u); n=0; while [ \"$code\" != 200 ]; do n=$((n + 1)); sleep 1; done",
+    ]);
+}
+
 /// The text in the file, or its name, or that of the process, is `a[$(rm -rf d)]`.
 #[test]
 fn programs_that_count_may_print_texts() {
@@ -248,9 +271,22 @@ fn programs_that_count_may_print_texts() {
         "x=$(wc --files0 f); echo $((x))",
         "x=$(pgrep -fa 'rm -rf'); echo $((x))",
         "x=$(shuf -n1 --random-source -i f); echo $((x))",
+        "x=$(shuf -n1 -- -i); echo $((x))",
+        "n=$(cat f || true); [[ $n -gt 0 ]]",
+        "n=$(wc -l < f || cat f); [[ $n -gt 0 ]]",
+        "n=$(cat f | tr -d 0-9); echo $((n))",
+        "n=$(curl -s -w '%{http_code}' u); echo $((n))",
+        "n=$(jq .length f.json); echo $((n))",
+        "for w in $(stat 'l%'); do [[ $w -gt 0 ]] && echo x; done",
+        "for w in $(date -f f 2>&1); do ((w)); done",
     ]);
     none_deletes(&[
         "n=$(wc -l < f); echo $((n+1))",
+        "errors=$(grep -c ERROR app.log || true); [[ $errors -gt 0 ]] && exit 1",
+        "used=$(df / | tail -1 | cut -d' ' -f5 | tr -dc '0-9'); (( used > 90 )) && echo full",
+        "n=$(git rev-list --count HEAD); if [[ $n -gt 3 ]]; then echo $((n - 3)); fi",
+        "code=$(curl -s -o /dev/null -w '%{http_code}' https://example.org); [[ $code -eq 200 ]]",
+        "n=$(jq length f.json); echo $((n * 2))",
         "n=$(pgrep -fc node); echo $((n+1))",
         "echo $((1 + $(shuf -i 1-10 -n 1)))",
         "for f in src/*.py; do count=$((count + $(wc -l < \"$f\"))); done; echo \"$count\"",

@@ -462,3 +462,25 @@ fn the_length_of_lines_may_be_any_text() {
     ]);
     none_deletes(&["sed -l 5 l f", "sed -n -l 5 -e l f"]);
 }
+
+#[test]
+fn tmux_reads_commands_and_passes_variables() {
+    all_are_unknown(&[
+        "tmux -L q -C new <<< 'run \"x=r; \\${x}m -rf /v/d\"'",
+        "tmux -C new < f",
+        "tmux -CC attach",
+        "tmux -L q new -d -n '#' cat \\; display -p '#{T;=:#{window_name}(x=r; rm -rf /v/d)}'",
+        "tmux display -p '#{E:@line}'",
+        "tmux new -d \\; detach -E 'rm -rf /v/d'",
+        "echo 'rm -rf /v/d' > f; tmux -L q new -d -e BASH_ENV=f 'bash -c :'",
+        "perl \"-M-strict;$(cat f);\" -e 1",
+        "perl -0M\"strict;$(cat f);\" -e 1",
+    ]);
+    all_are_read(&[
+        "tmux new -d -s x 'npm start'",
+        "tmux display -p '#{pane_id}'",
+        "tmux new -d -e PORT=3000 'npm start'",
+        "perl -MList::Util=sum -e 'print sum(1, 2)'",
+        "perl -MJSON::PP -0777ne 'print' f.json",
+    ]);
+}
