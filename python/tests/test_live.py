@@ -271,7 +271,7 @@ def test_a_journal_survives_the_process(tmp_path: Path, guard_: Run) -> None:
     assert third.act(call("pay")).denied
     third.close()
     assert guard_("monitor", tmp_path / "live.guard", "--verify-log", files["log"]).returncode == 0
-    other = guard.Spec.from_source(LIVE + "\n// another\n")
+    other = guard.Spec.from_source(LIVE + "\nconst ANOTHER = 1\n")
     with pytest.raises(guard.MonitorError):
         other.monitor(**files)
 
@@ -355,7 +355,7 @@ def test_a_state_goes_to_another_monitor(tmp_path: Path) -> None:
         with pytest.raises(guard.MonitorError, match=why):
             other.restore(bad)
     with pytest.raises(guard.MonitorError, match="another spec"):
-        guard.Spec.from_source(LIVE + "// changed").monitor().restore(empty)
+        guard.Spec.from_source(LIVE + "\nconst CHANGED = 1\n").monitor().restore(empty)
     assert other.state() == kept
     with spec.monitor(journal=tmp_path / "run.wal") as durable:
         for wrong in (durable.state, lambda: durable.restore(empty)):
