@@ -470,10 +470,9 @@ impl<V: Scalar> AnswerView<'_, V> {
 
     fn finite(&self, value: &V::Estimate) -> Shown<V> {
         // A rounded bound of a probability may exceed 1.
-        let is_probability = |kind: &Kind| matches!(kind, Kind::Probability(..));
-        let most = match is_probability(&self.property.formula.kind) {
-            true => 1.0,
-            false => f64::INFINITY,
+        let most = match self.property.formula.kind {
+            Kind::Probability(..) => 1.0,
+            _ => f64::INFINITY,
         };
         let value = value.clone();
         Shown::Finite { value, most }

@@ -18,7 +18,7 @@ use crate::eval::KeptAutomata;
 use crate::hir;
 use crate::monitor::TrainedModel;
 use crate::query::Solved;
-use crate::source::SourceMap;
+use crate::source::{SourceFile, SourceMap};
 use crate::stdlib;
 use crate::syntax::lexer::lex;
 
@@ -114,9 +114,7 @@ impl KeptSpec {
             } else if let Some((path, _)) = imports.iter().find(same) {
                 Some(Origin::Import(path.clone()))
             } else {
-                let module = file.name().strip_prefix("std/")?.strip_suffix(".guard")?;
-                let (_, text) = stdlib::module(&[module])?;
-                (text == file.text()).then(|| Origin::Library(module.to_owned()))
+                library_of(file).map(|module| Origin::Library(module.to_owned()))
             }
         });
         let checked = CheckedSpec {
@@ -291,10 +289,23 @@ pub(crate) fn hash(sources: &SourceMap) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the hash of the tokens of all texts of a compilation, in order, with those that begin a line or an item.
+/// Returns the path of the library module that a file is, without `std`.
+fn library_of(file: &SourceFile) -> Option<&str> {
+    let module = file.name().strip_prefix("std/")?.strip_suffix(".guard")?;
+    let (_, text) = stdlib::module(&[module])?;
+    (text == file.text()).then_some(module)
+}
+
+/// Returns the hash of the tokens of all texts of a compilation, in order, with those that begin a line or an item. Modules of the library
+/// do not change in a build: their texts are hashed, which a hook does at its start.
 pub(crate) fn token_hash(sources: &SourceMap) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in sources.iter() {
+        if library_of(file).is_some() {
+            hasher.update(&(file.text().len() as u64).to_le_bytes());
+            hasher.update(file.text().as_bytes());
+            continue;
+        }
         let tokens = lex(file.text(), 0).tokens;
         hasher.update(&(tokens.len() as u64).to_le_bytes());
         for token in tokens {

@@ -636,15 +636,3 @@ pub(super) const WRITES_BY_COMMAND: &str = "gdb lldb rr";
 pub(super) fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == name)
 }
-
-/// Whether a word gives one of these short options, in a cluster or with its value, or one of these options, also abbreviated.
-pub(super) fn asks(word: &str, letters: &str, options: &str) -> bool {
-    let whole = word.split_once('=').map_or(word, |(whole, _)| whole);
-    let abbreviates = |one: &str| whole.len() > 2 && one.starts_with(whole);
-    match word.starts_with("--") {
-        true => options.split_ascii_whitespace().any(abbreviates),
-        false => {
-            word.starts_with('-') && word.contains(|c| letters.contains(c)) || listed(options, word)
-        }
-    }
-}

@@ -249,8 +249,8 @@ impl<'a> Checker<'a> {
             );
         }
         let near = alias(name).filter(fits);
-        if stdlib::module_of(&name.text).is_some() {
-            diagnostic = self.of_library(diagnostic, scope, name);
+        if let Some(module) = stdlib::module_of(&name.text) {
+            diagnostic = self.of_library(diagnostic, scope, name, module);
         } else if let Some(cast) = self.cast_of(name, args, subject.as_ref()) {
             diagnostic = diagnostic.fix(format!("write `{cast}`"), span, cast);
         } else if let Some((message, text)) = self.other_form(name, args) {

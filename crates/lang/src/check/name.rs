@@ -209,8 +209,8 @@ impl<'a> Checker<'a> {
         {
             diagnostic = diagnostic
                 .note(format!("the enum `{of}` has this value: write `{of}.{name}` if the type is not known from the context"));
-        } else if stdlib::module_of(&name.text).is_some() {
-            diagnostic = self.of_library(diagnostic, scope, name);
+        } else if let Some(module) = stdlib::module_of(&name.text) {
+            diagnostic = self.of_library(diagnostic, scope, name, module);
         } else if self.spec.schema.fields.is_empty() {
             diagnostic = diagnostic.note(
                 "no `event` block declares fields: write `use std.agent`, or an `event` block of your own",
@@ -221,16 +221,14 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Adds how to write a name that the standard library declares.
+    /// Adds how to write a name that a module of the standard library declares.
     pub(super) fn of_library(
         &self,
         diagnostic: Diagnostic,
         scope: &Scope<'a>,
         name: &ast::Name,
+        module: &str,
     ) -> Diagnostic {
-        let Some(module) = stdlib::module_of(&name.text) else {
-            return diagnostic;
-        };
         match self.names.library(scope.module, module) {
             Some(known) => {
                 let whole = format!("{known}.{name}");

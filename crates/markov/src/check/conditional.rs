@@ -2,6 +2,7 @@
 
 use super::super::prism::expr::Expr;
 use super::super::scalar::{Estimate, Scalar};
+use super::steady::quotient;
 use super::{Checked, Checker, Numbers};
 
 impl<V: Scalar> Checker<'_, V> {
@@ -29,19 +30,16 @@ impl<V: Scalar> Checker<'_, V> {
 /// Returns the quotient of two probabilities of which the first event is a part of the second. Where a lower bound of the second is 0, any
 /// share is possible.
 fn share<V: Scalar>(over: &V::Estimate, under: &V::Estimate) -> V::Estimate {
-    if over.is_zero() {
-        return V::Estimate::exact(V::zero());
+    if over.is_zero() || V::EXACT {
+        return quotient::<V>(over, under);
     }
-    if V::EXACT {
-        return V::Estimate::exact(over.value().over(under.value()));
-    }
-    let quotient = |over: V, under: V| over.to_f64() / under.to_f64();
-    let low = quotient(over.lower(), under.upper());
-    let high = quotient(over.upper(), under.lower());
+    let ratio = |over: V, under: V| over.to_f64() / under.to_f64();
+    let low = ratio(over.lower(), under.upper());
+    let high = ratio(over.upper(), under.lower());
     // Not a number if both bounds are 0.
     let low = if low >= 0.0 { low.min(1.0) } else { 0.0 };
     let high = if high <= 1.0 { high } else { 1.0 };
-    let value = quotient(over.value().clone(), under.value().clone());
+    let value = ratio(over.value().clone(), under.value().clone());
     if !(low..=high).contains(&value) {
         return V::Estimate::between(V::from_f64(low), V::from_f64(high)).rounded(4.0);
     }

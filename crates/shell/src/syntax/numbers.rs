@@ -1,6 +1,6 @@
 //! Programs that print numbers, by their words.
 
-use crate::table::{PRINTS_NUMBERS, asks, listed};
+use crate::table::{PRINTS_NUMBERS, listed};
 
 /// Whether a program prints numbers only, given its words, or their beginnings.
 pub(super) fn prints_numbers(name: &str, words: &[String]) -> bool {
@@ -59,6 +59,18 @@ pub(super) fn prints_numbers(name: &str, words: &[String]) -> bool {
             row.is_some_and(|(_, letters, options)| {
                 !words.iter().any(|word| asks(word, letters, options))
             })
+        }
+    }
+}
+
+/// Whether a word gives one of these short options, in a cluster or with its value, or one of these options, also abbreviated.
+fn asks(word: &str, letters: &str, options: &str) -> bool {
+    let whole = word.split_once('=').map_or(word, |(whole, _)| whole);
+    let abbreviates = |one: &str| whole.len() > 2 && one.starts_with(whole);
+    match word.starts_with("--") {
+        true => options.split_ascii_whitespace().any(abbreviates),
+        false => {
+            word.starts_with('-') && word.contains(|c| letters.contains(c)) || listed(options, word)
         }
     }
 }
