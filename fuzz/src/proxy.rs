@@ -4,7 +4,7 @@
 
 use guard_cli::integrations::Judge;
 use guard_cli::integrations::mcp::{Limits, Session};
-use guard_lang::monitor::damaged::Intake;
+use guard_lang::monitor::intake::Intake;
 use guard_lang::monitor::lenient::{Outline, UNREAD};
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use serde_json::Value as Json;

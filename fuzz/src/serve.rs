@@ -8,7 +8,7 @@ use guard_cli::integrations::Judge;
 use guard_cli::integrations::hook::{Call, Memory, Scope};
 use guard_cli::integrations::http::Received;
 use guard_lang::hir::Spec;
-use guard_lang::monitor::damaged::Intake;
+use guard_lang::monitor::intake::Intake;
 use guard_lang::monitor::lenient::{Outline, UNREAD};
 use guard_lang::monitor::{Decision, Monitor, Options, Request};
 

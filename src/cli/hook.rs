@@ -32,7 +32,7 @@ use super::models::ModelArgs;
 use super::secrets::SecretArgs;
 use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope, Sessions, with_note};
-use crate::monitor::damaged::Intake;
+use crate::monitor::intake::Intake;
 use crate::monitor::lenient::Outline;
 
 /// The variable that holds the folder of the project. The current folder of a hook is the agent's, which the agent changes.
@@ -553,6 +553,13 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     checked.map_err(|why| refused(&why))?;
     let next = before.make_room(ONLY_ME)?;
     let mut memory = before.kept.memory.clone();
+    if call.hook() == "UserPromptSubmit" && call.scope() == Scope::Agent {
+        // What one agent schedules comes back as a prompt to the main agent.
+        for path in session.lists_of_agents().map_err(|why| refused(&why))? {
+            let list = CallList::read(path).ok().flatten();
+            memory.add_given(list.as_ref().map(|list| &list.kept.memory));
+        }
+    }
     let lost = |why: String| {
         let why = format!("an earlier outcome could not be recorded: {why}");
         Session::remedy(&why, call.session())

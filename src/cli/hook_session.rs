@@ -108,6 +108,23 @@ impl Session {
         self.folder.join(format!("{}.{ending}", self.stem))
     }
 
+    /// Returns the lists of calls of the session's sub-agents, where each is judged by itself.
+    pub(super) fn lists_of_agents(&self) -> Result<Vec<PathBuf>, String> {
+        let entries = std::fs::read_dir(&self.folder).map_err(|error| of(&error, &self.folder))?;
+        let begin = format!("{}-", self.session);
+        let mut lists = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| of(&error, &self.folder))?;
+            let name = entry.file_name();
+            let is_list = |name: &str| name.starts_with(&begin) && name.ends_with(".calls");
+            if name.to_str().is_some_and(is_list) {
+                is_file(&entry.path())?;
+                lists.push(entry.path());
+            }
+        }
+        Ok(lists)
+    }
+
     /// Checks that the files of the session are files: to open a pipe waits for its other end.
     pub(super) fn check_files(&self) -> Result<(), String> {
         for ending in [

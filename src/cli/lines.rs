@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::monitor::damaged::Intake;
+use crate::monitor::intake::Intake;
 use crate::monitor::lenient::Outline;
 
 /// The bytes from which on an input is long: memory up to the limit is reserved at once, because growing needs room for two

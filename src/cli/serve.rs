@@ -28,7 +28,7 @@ use super::signals;
 use crate::inert::inert;
 use crate::integrations::hook::{self, Call, Scope};
 use crate::integrations::http::{RequestHead, Response};
-use crate::monitor::damaged::Intake;
+use crate::monitor::intake::Intake;
 use crate::monitor::lenient::Outline;
 use crate::monitor::{EnvelopeFields, Request, Speaker};
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::monitor::encoded::quoted;
 use crate::texts::normalize;
 
 /// The tags that the program puts around texts that no user typed. Tags around what a user may have typed (`<command-name>`,
@@ -123,7 +124,7 @@ impl GivenTexts {
             return;
         }
         match serde_json::from_str::<Json>(arguments) {
-            Ok(arguments) => self.add_all(&arguments, SCHEDULERS.contains(&tool)),
+            Ok(_) => self.add_quoted(arguments, SCHEDULERS.contains(&tool)),
             Err(_) => self.forget(),
         }
     }
@@ -131,11 +132,11 @@ impl GivenTexts {
     /// Remembers the prompts that are scheduled at the end of a turn, whoever scheduled them: a list of objects with a `prompt`.
     pub(super) fn add_scheduled(&mut self, list: &str) {
         match serde_json::from_str::<Json>(list) {
-            Ok(Json::Array(list)) => {
-                let of_one = |one: &Json| self.add_all(one.get("prompt").unwrap_or(one), true);
-                list.iter().for_each(of_one);
-            }
-            Ok(other) => self.add_all(&other, true),
+            Ok(Json::Array(list)) => list.iter().for_each(|one| match one.get("prompt") {
+                Some(Json::String(prompt)) => self.add_text(prompt, true),
+                _ => self.add_quoted(&one.to_string(), true),
+            }),
+            Ok(_) => self.add_quoted(list, true),
             Err(_) => self.forget(),
         }
     }
@@ -150,21 +151,28 @@ impl GivenTexts {
         self.texts.len()
     }
 
-    /// Remembers the strings and keys in a value, also in one that a string holds as JSON: bodies of requests are given so.
-    fn add_all(&mut self, value: &Json, scheduled: bool) {
-        match value {
-            Json::String(text) => {
-                self.add(text, scheduled);
-                if let Ok(body @ (Json::Array(_) | Json::Object(_))) = serde_json::from_str(text) {
-                    self.add_all(&body, scheduled);
-                }
-            }
-            Json::Array(items) => items.iter().for_each(|item| self.add_all(item, scheduled)),
-            Json::Object(members) => members.iter().for_each(|(key, value)| {
-                self.add(key, scheduled);
-                self.add_all(value, scheduled);
-            }),
-            _ => {}
+    /// Remembers the texts of other calls too.
+    pub(super) fn join(&mut self, others: &GivenTexts) {
+        self.texts.extend(&others.texts);
+        if self.is_incomplete || others.is_incomplete || self.texts.len() > MOST_TEXTS {
+            self.forget();
+        }
+    }
+
+    /// Remembers the strings and keys in a text of JSON.
+    fn add_quoted(&mut self, json: &str, scheduled: bool) {
+        quoted(json).for_each(|text| self.add_text(&text, scheduled));
+    }
+
+    /// Remembers a text, and what it holds as JSON: bodies of requests are given so. Whether all of it is JSON does not matter, since
+    /// readers differ on that. Each string within a string is shorter by its escapes, so the depth is logarithmic.
+    fn add_text(&mut self, text: &str, scheduled: bool) {
+        self.add(text, scheduled);
+        if text
+            .trim_start_matches(is_before_json)
+            .starts_with(['{', '['])
+        {
+            self.add_quoted(text, scheduled);
         }
     }
 
@@ -200,6 +208,11 @@ impl GivenTexts {
                 .iter()
                 .any(|n| parts.of(*n).any(|part| known(*n, part)))
     }
+}
+
+/// Whether readers of JSON skip a character before a value.
+fn is_before_json(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 /// Returns the ids of the calls whose tasks a prompt notifies about, as far as it names them; `None` if there are too many, or if the prompt

@@ -118,6 +118,14 @@ impl Memory {
         self.denied.push(call);
     }
 
+    /// Remembers the texts that another agent of the session gave to tools; `None`: they are not known.
+    pub fn add_given(&mut self, other: Option<&Memory>) {
+        match other {
+            Some(other) => self.given.join(&other.given),
+            None => self.given.forget(),
+        }
+    }
+
     /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call, and
     /// who made it.
     pub(super) fn end(&mut self, key: &str, content: &str) -> (Known, Option<String>) {

@@ -41,7 +41,7 @@ use serde_json::value::RawValue;
 
 use super::event::Event;
 use super::{Judge, reason_of};
-use crate::monitor::damaged::Intake;
+use crate::monitor::intake::Intake;
 use crate::monitor::lenient::{Outline, UNREAD};
 use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;

@@ -15,7 +15,7 @@ use super::monitor::{StateSetId, StateSetInterner, Status};
 use super::overlay_map::ForkLife;
 use super::register::{Operands, Register};
 use super::track::{Changes, Tracks};
-use super::watch::{Watch, step_alone, step_product};
+use super::watch::{Stepper, Watch};
 use crate::pool::Reusable;
 use crate::value::{Cell, Truth};
 
@@ -306,104 +306,31 @@ impl World {
             _ => busy.extend_from_slice(live),
         }
         eval_cache.begin_properties();
-        let mut eval = Eval {
-            code: &program.code,
-            cells,
-            meta,
-            tracks,
-            registers,
-            clock: *clock,
-            vars: &[],
-            params: &[],
-            frame: Frame::NONE,
-            eval_cache,
+        let mut stepper = Stepper {
+            program,
+            eval: Eval {
+                code: &program.code,
+                cells,
+                meta,
+                tracks,
+                registers,
+                clock: *clock,
+                vars: &[],
+                params: &[],
+                frame: Frame::NONE,
+                eval_cache,
+            },
+            index,
+            state_sets,
+            alone,
+            buffers,
+            settled,
         };
         if !open.is_empty() {
-            alone.clear();
-            let joined = step_product(
-                program,
-                &mut eval,
-                product_state,
-                open,
-                watches,
-                settled,
-                alone,
-            );
-            if !joined {
-                alone.clear();
-                alone.extend_from_slice(open);
-            }
-            for &id in &*alone {
-                let Watch::Plain {
-                    state_set,
-                    triggered,
-                } = &mut watches[id as usize]
-                else {
-                    continue;
-                };
-                let state_sets = &mut state_sets[id as usize];
-                let gone = step_alone(
-                    program, id, state_set, triggered, state_sets, &mut eval, settled,
-                );
-                if gone {
-                    open.retain(|other| *other != id);
-                }
-                if gone || !joined || *state_set < program.code.classes.n_states(id as usize) {
-                    *product_state = ProductState::NONE;
-                }
-            }
+            stepper.step_open(open, watches, product_state);
         }
         // Properties that no event can change any more are removed.
-        busy.retain(|&id| {
-            let property = &program.properties[id as usize];
-            let state_sets = &mut state_sets[id as usize];
-            match &mut watches[id as usize] {
-                Watch::Plain {
-                    state_set,
-                    triggered,
-                } => step_alone(
-                    program, id, state_set, triggered, state_sets, &mut eval, settled,
-                ),
-                Watch::Parametric(instances) => {
-                    let Some(quantified) = &property.quantified else {
-                        return true;
-                    };
-                    let no_op = instances.no_op(id as usize, property, quantified, &mut eval);
-                    if no_op.skips(quantified.counts_values, instances.has_final_root()) {
-                        if let Some(instances) = Arc::get_mut(instances) {
-                            instances.note_no_op(bit);
-                        }
-                        return false;
-                    }
-                    let instances = Arc::make_mut(instances);
-                    let most = program.limits.instances;
-                    if instances.try_step_fast(
-                        id as usize,
-                        property,
-                        quantified,
-                        &mut eval,
-                        most,
-                        buffers,
-                    ) {
-                        return false;
-                    }
-                    let fixed = instances.step(
-                        id as usize,
-                        property,
-                        quantified,
-                        state_sets,
-                        &mut eval,
-                        index,
-                        most,
-                        buffers,
-                    );
-                    if fixed {
-                        settled.push(id);
-                    }
-                    fixed && instances.is_idle(property, quantified, state_sets)
-                }
-            }
-        });
+        busy.retain(|&id| stepper.step_one(id, &mut watches[id as usize]));
         eval_cache.end_properties();
         if !busy.is_empty() {
             let mut gone = busy.iter().peekable();

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use jiter::Peek;
 
-use super::damaged::Intake;
 use super::encoded;
+use super::intake::Intake;
 use super::joined::{Strings, Text, WHOLE};
 use crate::input::keys::OpenKeys;
 use crate::input::quick;

@@ -47,6 +47,7 @@ mod decision;
 pub mod encoded;
 mod envelope;
 mod histories;
+pub mod intake;
 pub mod joined;
 pub mod journal;
 mod judge;
