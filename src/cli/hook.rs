@@ -511,39 +511,8 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     if length() < before.kept.log {
         return Err(refused(&format!("`{}` was cut", log.display())));
     }
-    let files = Files {
-        resume: None,
-        snapshot: Some(session.file("state")),
-        continues: true,
-        // A journal is replayed at every call.
-        snapshot_every: if args.redact.is_some() { 1 } else { 16 },
-        snapshot_after: Some(SLOW),
-        journal: Some(session.file("journal")),
-        log: Some(log.clone()),
-        calls: Some(session.file("calls")),
-        others: Vec::new(),
-        key: args.key.clone(),
-        secrets: args.secrets,
-        sync: args.sync,
-        redact: args.redact.clone(),
-    };
-    let mut monitor = DurableMonitor::open(Setup {
-        // Once for each session, since each call is a process of its own.
-        warns: is_first,
-        witness: before.kept.clock.clone(),
-        options: &|options| args.questions.set(options),
-        ..Setup::new(&args.spec, &args.models, &args.limits, files)
-    })
-    .map_err(|failure| match failure {
-        Failure::Files(why) => refused(&why),
-        Failure::Foreign(why) => refused(&format!(
-            "{why}; if hooks of several specs judge the session, give each its own folder (`--state DIR`)"
-        )),
-        other => other.to_string(),
-    })?;
-    // A person may answer late: an asked call counts until its outcome or the end of the turn.
-    monitor.set_hooked(true);
-    monitor.wait(true);
+    let witness = before.kept.clock.clone();
+    let mut monitor = open(args, &session, witness, is_first, &refused)?;
     // No line names the list that a session begins with.
     let named = match monitor.calls() {
         Some(named) => named.to_owned(),
@@ -560,10 +529,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
             memory.add_given(list.as_ref().map(|list| &list.kept.memory));
         }
     }
-    let lost = |why: String| {
-        let why = format!("an earlier outcome could not be recorded: {why}");
-        Session::remedy(&why, call.session())
-    };
+    let lost = |why| refused(&format!("an earlier outcome could not be recorded: {why}"));
     let mut said = Vec::new();
     for mark in &marked {
         let answer = put_on_record(mark, call, &mut monitor, &mut memory);
@@ -592,22 +558,60 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     if call.hook() == "SessionEnd" {
         let keep = Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60));
         session.forget_older(keep, |calls| Kept::read(calls)?.clock);
+        return Ok(answer.json);
     }
-    let restarted = before
-        .kept
-        .clock
-        .as_ref()
-        .and_then(Witness::elapsed_across_restart);
-    let mut answer = answer.json;
-    if call.hook() != "SessionEnd" {
-        let with = |answer, decision: &_| call.with_deadline(answer, decision);
-        answer = late.iter().fold(answer, with);
-        answer = said.into_iter().fold(answer, with_answer);
-        if let Some(elapsed) = restarted {
-            answer = Some(with_note(answer, &restart_note(elapsed)));
-        }
-    }
-    Ok(answer)
+    let with = |answer, decision: &_| call.with_deadline(answer, decision);
+    let answer = late.iter().fold(answer.json, with);
+    let answer = said.into_iter().fold(answer, with_answer);
+    let witness = before.kept.clock.as_ref();
+    Ok(match witness.and_then(Witness::elapsed_across_restart) {
+        Some(elapsed) => Some(with_note(answer, &restart_note(elapsed))),
+        None => answer,
+    })
+}
+
+/// Opens the monitor of a session from its files. `witness`: when the last call was judged; `is_first`: this is the first one.
+fn open(
+    args: &Args,
+    session: &Session,
+    witness: Option<Witness>,
+    is_first: bool,
+    refused: &impl Fn(&str) -> String,
+) -> Result<DurableMonitor, String> {
+    let files = Files {
+        resume: None,
+        snapshot: Some(session.file("state")),
+        continues: true,
+        // A journal is replayed at every call.
+        snapshot_every: if args.redact.is_some() { 1 } else { 16 },
+        snapshot_after: Some(SLOW),
+        journal: Some(session.file("journal")),
+        log: Some(session.file("log")),
+        calls: Some(session.file("calls")),
+        others: Vec::new(),
+        key: args.key.clone(),
+        secrets: args.secrets,
+        sync: args.sync,
+        redact: args.redact.clone(),
+    };
+    let mut monitor = DurableMonitor::open(Setup {
+        // Once for each session, since each call is a process of its own.
+        warns: is_first,
+        witness,
+        options: &|options| args.questions.set(options),
+        ..Setup::new(&args.spec, &args.models, &args.limits, files)
+    })
+    .map_err(|failure| match failure {
+        Failure::Files(why) => refused(&why),
+        Failure::Foreign(why) => refused(&format!(
+            "{why}; if hooks of several specs judge the session, give each its own folder (`--state DIR`)"
+        )),
+        other => other.to_string(),
+    })?;
+    // A person may answer late: an asked call counts until its outcome or the end of the turn.
+    monitor.set_hooked(true);
+    monitor.wait(true);
+    Ok(monitor)
 }
 
 /// Adds what the user must know of an earlier outcome to an answer, and the end of the run if the outcome ends it.

@@ -61,6 +61,7 @@ mod query_interval;
 mod query_spec;
 mod secrets;
 mod serve;
+mod serve_clients;
 mod serve_judge;
 mod signals;
 mod sources;

@@ -23,6 +23,7 @@ use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::{DAY, LimitArgs};
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use super::serve_clients::{ANYBODY, Clients};
 use super::serve_judge::{Client, Deadlines, JUDGE_STACK, Job, JobRequest, Judging};
 use super::signals;
 use crate::inert::inert;
@@ -30,7 +31,7 @@ use crate::integrations::hook::{self, Call, Scope};
 use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::intake::Intake;
 use crate::monitor::lenient::Outline;
-use crate::monitor::{EnvelopeFields, Request, Speaker};
+use crate::monitor::{Approval, EnvelopeFields, Request, Speaker};
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   input lines of `guard monitor`; returns one decision per line
@@ -106,9 +107,7 @@ pub(super) struct Args {
 /// The state that all connections share.
 struct Server {
     jobs: SyncSender<Job>,
-    /// The hashes of tokens are compared, so that the time reveals nothing about the tokens.
-    tokens: Vec<blake3::Hash>,
-    approver_token: Option<blake3::Hash>,
+    clients: Clients,
     /// The names and addresses that a request may be addressed to; `None` for a Unix socket, which web pages cannot
     /// reach.
     hosts: Option<Hosts>,
@@ -157,99 +156,50 @@ impl From<Unjudged> for Response {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     lines::take_small_pages();
-    let token = |file: &PathBuf| args.files.secrets.read_token(file);
-    let tokens = args.token_file.iter().map(token);
-    let tokens = tokens.collect::<Result<Vec<_>, _>>()?;
-    let mut numbers: Vec<u32> = tokens.iter().copied().map(number_of).collect();
-    numbers.sort_unstable();
-    if !numbers.is_sorted_by(|one, next| one < next) {
-        let why = "two clients need different tokens: `--token-file` names the same one twice";
-        return Err(Failure::Usage(why.to_owned()));
-    }
-    let approver_token = args.approver_token_file.as_ref().map(token).transpose()?;
-    if approver_token.is_some_and(|approver| numbers.contains(&number_of(approver))) {
-        return Err(Failure::Usage(
-            "those who report and those who approve need different tokens".to_owned(),
-        ));
-    }
-    let approvals = match &approver_token {
-        None => Vec::new(),
-        Some(_) => args
+    let clients = Clients::read(
+        &args.token_file,
+        args.approver_token_file.as_ref(),
+        args.files.secrets,
+    )?;
+    let approvals = match clients.has_approver() {
+        false => Vec::new(),
+        true => args
             .approval
             .iter()
             .map(|text| approvals::parsed(text))
             .collect::<Result<_, _>>()?,
     };
     let listener = listen(&args)?;
-    let tokens_and_socket = args.token_file.iter().chain(&args.approver_token_file);
-    let others = tokens_and_socket.chain(&args.socket).cloned().collect();
-    let (models, limits, files) = (&args.models, &args.limits, args.files.files(others));
-    let monitor = DurableMonitor::open(Setup {
-        options: &|options| {
-            options.approvals.clone_from(&approvals);
-            options.clients = tokens.len().max(1) + usize::from(approver_token.is_some());
-            args.reservations.set(options);
-            args.questions.set(options);
-        },
-        ..Setup::new(&args.spec, models, limits, files)
-    })?;
-    if approver_token.is_some() {
-        approvals::warn_of_unread(&monitor.monitor, &args.approval);
-    }
-    let calls = args.files.calls().zip(args.files.journal());
-    let calls = calls.map(|(path, journal)| CallList::of_server(path, monitor.calls(), journal));
-    let calls = calls.transpose()?;
+    let judging = judging(&args, &clients, approvals)?;
     let place = match (&args.socket, listener.address()) {
         (Some(path), _) => path.display().to_string(),
         (None, Some(address)) => format!("http://{address}"),
         (None, None) => args.listen.clone(),
     };
-    let clients = args.max_clients.max(1);
-    let (jobs, from) = mpsc::sync_channel(clients);
-    let traces = Arc::new(AtomicUsize::new(monitor.monitor.n_traces()));
-    let own = monitor.monitor.envelope_fields();
-    let mut sessions = calls
-        .as_ref()
-        .map(|list| list.kept.sessions.clone())
-        .unwrap_or_default();
-    if sessions.is_empty() && monitor.monitor.n_traces() > 0 {
-        sessions.forget();
-    }
-    let unrecorded = Arc::new(Unrecorded::new(args.files.calls()));
-    if calls.as_ref().is_some_and(CallList::has_lost) {
-        sessions.lose();
-        unrecorded.lose();
-    }
-    let judge = Judging {
-        monitor,
-        sessions,
-        calls,
-        sync: args.files.sync,
-        traces: Arc::clone(&traces),
-        unrecorded: Arc::clone(&unrecorded),
-        deadlines: Deadlines::new(tokens.len() + usize::from(approver_token.is_some()) <= 1),
-        failed: None,
+    let limits = ConnectionLimits {
+        body: args.max_body,
+        clients: args.max_clients.max(1),
+        patience: Duration::from_secs(args.patience),
     };
-    std::thread::Builder::new()
-        .name("judge".to_owned())
-        .stack_size(JUDGE_STACK)
-        .spawn(move || judge.run(&from))
-        .map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
-    let patience = Duration::from_secs(args.patience);
+    let (jobs, from) = mpsc::sync_channel(limits.clients);
     let server = Arc::new(Server {
         jobs,
-        tokens,
-        approver_token,
+        clients,
         hosts: listener
             .address()
             .map(|address| Hosts::new(address, &args.listen, &args.host)),
-        traces,
-        unrecorded,
-        patience,
+        traces: Arc::clone(&judging.traces),
+        unrecorded: Arc::clone(&judging.unrecorded),
+        patience: limits.patience,
         max_body: args.max_body,
         max_lines: args.max_lines,
-        own,
+        own: judging.monitor.monitor.envelope_fields(),
     });
+    std::thread::Builder::new()
+        .name("judge".to_owned())
+        .stack_size(JUDGE_STACK)
+        .spawn(move || judging.run(&from))
+        .map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
     // A monitor that failed has reported the failure, and its state must not be written.
     let owner = Client {
         role: Speaker::Approver,
@@ -264,11 +214,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     }
     // A closed standard error does not prevent serving.
     let _ = writeln!(std::io::stderr(), "listening at {}", inert(&place));
-    let limits = ConnectionLimits {
-        body: args.max_body,
-        clients,
-        patience,
-    };
     let ended = listener.serve(&server, limits);
     let _ = server.close(owner);
     ended.map_err(|error| {
@@ -277,17 +222,46 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// The client of a request that gave no token.
-const ANYBODY: Client = Client {
-    role: Speaker::Reporter,
-    client: 0,
-};
-
-/// Returns the number of the client with a token, which does not depend on the other tokens: proposals outlive the server, and
-/// are ended by whoever made them. Without a token it is 0.
-fn number_of(token: blake3::Hash) -> u32 {
-    let [a, b, c, d, ..] = *token.as_bytes();
-    u32::from_le_bytes([a, b, c, d]).max(1)
+/// Opens the monitor and the list of calls. An outcome that an earlier process lost makes those of open calls unknown.
+fn judging(args: &Args, clients: &Clients, approvals: Vec<Approval>) -> Result<Judging, Failure> {
+    let tokens_and_socket = args.token_file.iter().chain(&args.approver_token_file);
+    let others = tokens_and_socket.chain(&args.socket).cloned().collect();
+    let files = args.files.files(others);
+    let monitor = DurableMonitor::open(Setup {
+        options: &|options| {
+            options.approvals.clone_from(&approvals);
+            options.clients = clients.len();
+            args.reservations.set(options);
+            args.questions.set(options);
+        },
+        ..Setup::new(&args.spec, &args.models, &args.limits, files)
+    })?;
+    if clients.has_approver() {
+        approvals::warn_of_unread(&monitor.monitor, &args.approval);
+    }
+    let calls = args.files.calls().zip(args.files.journal());
+    let calls = calls.map(|(path, journal)| CallList::of_server(path, monitor.calls(), journal));
+    let calls = calls.transpose()?;
+    let kept = calls.as_ref().map(|list| list.kept.sessions.clone());
+    let mut sessions = kept.unwrap_or_default();
+    if sessions.is_empty() && monitor.monitor.n_traces() > 0 {
+        sessions.forget();
+    }
+    let unrecorded = Arc::new(Unrecorded::new(args.files.calls()));
+    if calls.as_ref().is_some_and(CallList::has_lost) {
+        sessions.lose();
+        unrecorded.lose();
+    }
+    Ok(Judging {
+        traces: Arc::new(AtomicUsize::new(monitor.monitor.n_traces())),
+        monitor,
+        sessions,
+        calls,
+        sync: args.files.sync,
+        unrecorded,
+        deadlines: Deadlines::new(clients.len() == 1),
+        failed: None,
+    })
 }
 
 /// Opens the address.
@@ -524,10 +498,6 @@ impl Service for Server {
 
     fn admit(&self, head: &RequestHead) -> Result<Client, Response> {
         let refused = |status, why| Err(Response::refusal(status, why));
-        let reporter = |client| Client {
-            role: Speaker::Reporter,
-            client,
-        };
         // A page in a browser could send requests to this machine without the user's intent.
         if head.field("Origin").is_some() || head.field("Sec-Fetch-Site").is_some() {
             return refused(403, "requests from web pages are rejected");
@@ -544,26 +514,15 @@ impl Service for Server {
         }
         if head.path == "/v1/health" {
             return match head.method.as_str() {
-                "GET" | "HEAD" => Ok(reporter(0)),
+                "GET" | "HEAD" => Ok(ANYBODY),
                 _ => refused(405, "use GET for this path"),
             };
         }
-        let mut all = head.fields("Authorization");
-        let given = all.next();
-        if all.next().is_some() {
+        if head.fields("Authorization").nth(1).is_some() {
             return refused(400, "expected one `Authorization`");
         }
-        let given = given.and_then(|value| value.split_once(' '));
-        let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"));
-        let given = given.map(|(_, token)| blake3::hash(token.trim().as_bytes()));
-        let speaker = match given {
-            Some(given) if Some(given) == self.approver_token => Client {
-                role: Speaker::Approver,
-                client: number_of(given),
-            },
-            Some(given) if self.tokens.contains(&given) => reporter(number_of(given)),
-            _ if self.tokens.is_empty() => reporter(0),
-            _ => return refused(401, "missing or wrong token"),
+        let Some(speaker) = self.clients.of(head) else {
+            return refused(401, "missing or wrong token");
         };
         if !["/v1/decide", "/v1/hook"].contains(&head.path.as_str()) {
             return refused(

@@ -100,12 +100,12 @@ fn on_a_full_disk_calls_are_denied() {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_judge_is_left_behind() {
-    let session = tainted(&["--timeout", "1"]);
+    let session = tainted(&[]);
     session.before("r", "Read", json!({}));
     let held = std::fs::File::open(session.file("lock")).unwrap();
     held.lock().unwrap();
     let mut first = std::process::Command::new(assert_cmd::cargo::cargo_bin("guard"))
-        .args(["hook", "--timeout", "1", "--state"])
+        .args(["hook", "--timeout", "5", "--state"])
         .arg(session.state())
         .arg(&session.spec)
         .stdin(std::process::Stdio::piped())

@@ -227,7 +227,7 @@ fn an_outcome_that_was_lost_is_unknown_for_specs_of_hooks() {
         );
         let mut session = session(&spec);
         session.before("r", "Read", json!({}));
-        lose(&mut session, &outcome("\"SECRET\""));
+        session.lose(&outcome("\"SECRET\""));
         let mail = session.before("m", "mail", json!({}));
         assert_eq!(decision(&mail).0, "deny", "{fields}: {mail}");
     }
@@ -244,17 +244,7 @@ enforce clean { violated => block }
 "#;
     let mut session = session(spec);
     session.before("other", "Other", json!({}));
-    lose(&mut session, &outcome("\"x\""));
+    session.lose(&outcome("\"x\""));
     let mail = session.before("m", "mail", json!({}));
     assert_eq!(decision(&mail).0, "deny", "{mail}");
-}
-
-/// The hook of an outcome waits for the session, is ended, and leaves a mark.
-fn lose(session: &mut Session, outcome: &[u8]) {
-    let held = std::fs::File::open(session.file("lock")).unwrap();
-    held.lock().unwrap();
-    session.args = ["--timeout", "1"].map(str::to_owned).to_vec();
-    assert_eq!(session.raw(outcome).0, 2);
-    session.args.clear();
-    held.unlock().unwrap();
 }

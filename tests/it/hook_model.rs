@@ -102,8 +102,8 @@ struct Calls {
     denied: VecDeque<(Past, &'static str)>,
 }
 
-/// A call whose outcome arrived, or that was denied: its key, and who made it.
-struct Past(String, String);
+/// A call whose outcome arrived, or that was denied: its key, who made it, and the tool that ran, if one ran.
+struct Past(String, String, &'static str);
 
 /// What is said of the outcome of a call that was denied.
 const WAS_DENIED: &str = "ran although it was denied";
@@ -146,7 +146,7 @@ impl Calls {
         let is_refused = |open: &mut Open| !open.asked.is_empty() && is_over(&open.owner);
         let refused: Vec<Open> = self.open.extract_if(.., is_refused).collect();
         for open in refused {
-            self.deny(Past(open.key, open.owner), WAS_REFUSED);
+            self.deny(Past(open.key, open.owner, open.tool), WAS_REFUSED);
         }
     }
 }
@@ -321,7 +321,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 denied += u32::from(expected == "deny");
                 calls.denied.retain(|(denied, _)| denied.0 != key);
                 if expected == "deny" {
-                    calls.deny(Past(key, owner), WAS_DENIED);
+                    calls.deny(Past(key, owner, tool), WAS_DENIED);
                 } else {
                     if expected == "allow" {
                         called(&mut traces);
@@ -340,7 +340,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 }
             }
             "PostToolUse" | "PostToolUseFailure" => {
-                let has_ended = calls.ended.iter().any(|past| past.0 == key);
+                let ended = || calls.ended.iter().filter(|past| past.0 == key);
+                let (has_ended, ran) =
+                    (ended().next().is_some(), ended().any(|past| past.2 == tool));
                 let mut denied = calls.denied.iter();
                 let denied = denied.find(|(past, _)| past.0 == key);
                 match calls.place(&key, tool) {
@@ -365,12 +367,15 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         if calls.ended.len() >= 64 {
                             calls.ended.pop_front();
                         }
-                        calls.ended.push_back(Past(key, open.owner));
+                        calls.ended.push_back(Past(key, open.owner, tool));
                     }
-                    None if has_ended && denied.is_none() => {}
+                    None if ran && denied.is_none() => {}
                     None => {
                         called(&mut traces);
-                        let unjudged = "not judged before it ran";
+                        let unjudged = match has_ended {
+                            true => "otherwise than it was judged",
+                            false => "not judged before it ran",
+                        };
                         let notice = denied.map_or(unjudged, |(_, notice)| notice);
                         let noticed = json.to_string().contains(notice);
                         assert!(noticed, "seed {seed}, step {step}: {input} {json}");

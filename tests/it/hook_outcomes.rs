@@ -439,6 +439,11 @@ fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
     session.before("v", "Read", json!({"path": "a"}));
     let told = session.after("v", "Read", json!({"path": "b"}), json!("x"));
     assert_eq!(told["systemMessage"], otherwise);
+    // under the id of a call that has ended: the same outcome once more, and that of another call
+    let again = session.after("v", "Read", json!({"path": "b"}), json!("x"));
+    assert_eq!(again, Json::Null);
+    let told = session.after("v", "rm", json!({"path": "b"}), json!("gone"));
+    assert_eq!(told["stopReason"], format!("{otherwise}: rm ran"));
     // another order, other spellings of the same
     session.before("w", "Read", json!({"path": "a", "all": true}));
     let input = r#"{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"R\u0065ad","tool_input":{"all" : true,"path":"\u0061"},"tool_use_id":"w","tool_response":"x"}"#;
@@ -527,27 +532,17 @@ fn what_the_user_fills_in_is_no_other_call() {
     }
 }
 
-/// Gives a session an outcome whose hook is ended before it has judged it.
-fn unjudged(session: &Session, outcome: &[u8]) {
-    let held = std::fs::File::open(session.file("lock")).unwrap();
-    held.lock().unwrap();
-    let (code, out, err) = session.raw(outcome);
-    assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains("--timeout"), "{err}");
-    held.unlock().unwrap();
-}
-
 /// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record, also if an equal call
 /// had an outcome before.
 #[test]
 fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
     for repeated in [false, true] {
-        let session = tainted(&["--timeout", "1"]);
+        let mut session = tainted(&[]);
         session.before("r", "Read", json!({}));
         if repeated {
             session.raw(&outcome("\"fine\""));
         }
-        unjudged(&session, &outcome("\"x\""));
+        session.lose(&outcome("\"x\""));
         let mail = session.before("m", "mail", json!({}));
         assert_eq!(decision(&mail).0, "deny");
         let marks = std::fs::read_dir(session.file("open")).unwrap().count();
@@ -567,7 +562,7 @@ enforce when kind == "call" and tool == "send" => ask "send?"
 "#;
     let refuse = "refuse the call that you are being asked about: ";
     let asked = || {
-        let session = Session::with(&["--timeout", "1"]);
+        let session = Session::new();
         std::fs::write(&session.spec, SPEC).unwrap();
         session.before("r", "Read", json!({}));
         assert_eq!(decision(&session.before("s", "send", json!({}))).0, "ask");
@@ -580,8 +575,8 @@ enforce when kind == "call" and tool == "send" => ask "send?"
         message.contains(refuse) && message.contains("nothing is sent"),
         "{told}"
     );
-    let session = asked();
-    unjudged(&session, &outcome("\"x\""));
+    let mut session = asked();
+    session.lose(&outcome("\"x\""));
     let told = session.before("l", "list", json!({}));
     let message = told["systemMessage"].to_string();
     assert!(

@@ -61,6 +61,9 @@ pub(super) struct PastCall {
     pub(super) key: String,
     /// The session and the sub-agent that made the call.
     pub(super) owner: String,
+    /// A hash of the tool and arguments that ran, or were refused.
+    #[serde(default)]
+    pub(super) content: String,
     /// Whether a person was asked about the call, and refused it as far as is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_refused: bool,
@@ -134,11 +137,16 @@ impl Memory {
         let mut calls = self.calls.iter();
         let place = calls.position(same);
         let Some(place) = place.or_else(|| self.calls.iter().position(of_it)) else {
-            let of = |calls: &[PastCall]| calls.iter().find(|call| call.key == key).cloned();
-            let (known, past) = match (of(&self.denied), of(&self.ended)) {
+            let past = |calls: &'_ [PastCall]| {
+                let of_it = || calls.iter().filter(|call| call.key == key);
+                let same = of_it().find(|call| call.content == content);
+                same.or(of_it().next()).cloned()
+            };
+            let (known, past) = match (past(&self.denied), past(&self.ended)) {
                 (Some(past), _) if past.is_refused => (Known::Refused, past),
                 (Some(past), _) => (Known::Denied, past),
-                (None, Some(past)) => (Known::Judged, past),
+                (None, Some(past)) if past.content == content => (Known::Judged, past),
+                (None, Some(past)) => (Known::Otherwise, past),
                 (None, None) => {
                     self.has_unjudged = true;
                     return (Known::Not, None);
@@ -154,6 +162,7 @@ impl Memory {
         self.ended.push(PastCall {
             key: call.key,
             owner: call.owner,
+            content: content.to_owned(),
             is_refused: false,
         });
         let known = match (call.asked, call.content == content) {
@@ -202,14 +211,12 @@ impl Memory {
         let mut proposals = Vec::new();
         let is_refused = |call: &mut OpenCall| call.asked.is_some() && is_over(&call.owner);
         let refused: Vec<OpenCall> = self.calls.extract_if(.., is_refused).collect();
-        for OpenCall {
-            key, owner, asked, ..
-        } in refused
-        {
-            proposals.extend(asked.iter().flat_map(Asked::proposals));
+        for call in refused {
+            proposals.extend(call.asked.iter().flat_map(Asked::proposals));
             self.deny(PastCall {
-                key,
-                owner,
+                key: call.key,
+                owner: call.owner,
+                content: call.content,
                 is_refused: true,
             });
         }
@@ -324,7 +331,7 @@ impl Sessions {
 pub(super) enum Known {
     /// It was allowed, or its outcome arrived already.
     Judged,
-    /// It was allowed with other arguments, or as a call of another tool.
+    /// It was allowed with other arguments, or as a call of another tool; so was one whose outcome arrived already.
     Otherwise,
     /// A person was asked about it.
     Asked(Asked),

@@ -96,7 +96,6 @@ impl Call {
     /// # Errors
     /// Those of [`Call::read`].
     pub fn of(outline: Outline, scope: Scope) -> Result<Call, Refused> {
-        let is_changed = outline.is_changed();
         let has = |key: &str| outline.raw(key).is_some();
         let named = needed(&outline, "hook_event_name").and_then(|name| hook_name(name, has));
         let hook = match named {
@@ -104,7 +103,10 @@ impl Call {
             Err(_) if has("tool_response") => hook_name("PostToolUse".to_owned(), has),
             named => named,
         };
-        let may_report = is_changed && hook.as_ref().map_or(true, |hook| reports(hook));
+        let may_report = match &hook {
+            Ok(hook) => reports(hook),
+            Err(_) => outline.is_changed() || outline.is_ambiguous("hook_event_name"),
+        };
         hook.and_then(|hook| Call::of_hook(outline, hook, scope))
             .map_err(|reason| Refused { reason, may_report })
     }
@@ -285,6 +287,7 @@ impl Call {
             memory.deny(PastCall {
                 key: self.key(),
                 owner: self.owner(),
+                content: self.content(),
                 is_refused: false,
             });
         }

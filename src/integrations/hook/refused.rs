@@ -9,8 +9,8 @@ use crate::monitor::lenient::Outline;
 pub struct Refused {
     /// One lower-case clause.
     pub reason: String,
-    /// Whether its unread part may report an outcome, which then counts as unknown. A whole call reports none, and neither does
-    /// a part that names another hook.
+    /// Whether it may report an outcome, which then counts as unknown: it names a hook of outcomes, or the name of its hook may be in
+    /// its unread part or is not the same for all readers.
     pub may_report: bool,
 }
 
@@ -52,4 +52,32 @@ pub(super) fn end_questions(
         judge.abandon(proposal)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::integrations::hook::{Call, Scope};
+
+    #[test]
+    fn what_may_be_an_outcome_reports_one() {
+        for (input, may) in [
+            (r#"{"hook_event_name":"PostToolUse"}"#, true),
+            (r#"{"hook_event_name":"PreToolUse"}"#, false),
+            (
+                r#"{"hook_event_name":"PreToolUse","hook_event_name":"PostToolUse","session_id":"s"}"#,
+                true,
+            ),
+            (
+                r#"{"hook_event_name":"PostToolUse","session_id":"s","session_id":"t"}"#,
+                true,
+            ),
+            (r#"{"session_id":"s"}"#, false),
+            (r#"{"session_id":"s","#, true),
+            (r#"{"hook_event_name":"PreToolUse","session_id"#, false),
+            ("x", true),
+        ] {
+            let refused = Call::read(input.into(), Scope::default()).unwrap_err();
+            assert_eq!(refused.may_report, may, "{input}");
+        }
+    }
 }
