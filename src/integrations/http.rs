@@ -94,6 +94,13 @@ impl Received {
                 return Err(Response::refusal(400, &why));
             }
         };
+        // Readers differ on whether a line feed alone ends a line.
+        let head = self.rest().get(..size).unwrap_or_default();
+        let mut ends = memchr::memchr_iter(b'\n', head);
+        if ends.any(|end| end == 0 || head.get(end - 1) != Some(&b'\r')) {
+            let why = "expected \\r\\n at the end of each line of the head, found \\n alone";
+            return Err(Response::refusal(400, why));
+        }
         // Only blanks and tabs are trimmed; any other white space is part of the value.
         let text = |value: &[u8]| {
             let value = String::from_utf8_lossy(value);

@@ -862,6 +862,14 @@ fn what_is_no_request_is_refused() {
     };
     assert_eq!(status(b"\x16\x03\x01\x02\x00garbage\r\n\r\n"), "400");
     assert_eq!(
+        status(b"GET /v1/health HTTP/1.1\nHost: localhost\n\n"),
+        "400"
+    );
+    assert_eq!(
+        status(b"GET /v1/health HTTP/1.1\r\nHost: localhost\nX: 1\r\n\r\n"),
+        "400"
+    );
+    assert_eq!(
         status(b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"),
         "400"
     );
