@@ -146,30 +146,8 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             tell(problem);
             reporter.problem(problem)?;
         }
-        let lines = Lines::new(&headings);
-        let json = args.format == AuditFormat::Json;
-        let render = |report: &TraceReport| {
-            if !json {
-                return None;
-            }
-            let redacted = redaction.as_ref().map(|redaction| redaction.trace(report));
-            let mut bytes = Vec::new();
-            let written = lines.write(redacted.as_ref().unwrap_or(report), &mut bytes);
-            written.is_ok().then_some(bytes)
-        };
         if let Some(replay) = &replay {
-            let judge = Records(|record: Record, wanted: &Wanted| {
-                let kept = record.clone();
-                let report = program.judge_for(record, Deferred::NONE, wanted)?;
-                let verdicts = report.verdicts.iter();
-                let violating = verdicts
-                    .map(|verdict| verdict.verdict)
-                    .any(|verdict| verdict == Verdict::Violated);
-                let bytes = room
-                    .is_left(violating)
-                    .then(|| replay.detail(&kept).into_bytes());
-                Some(Rendered { report, bytes })
-            });
+            let judge = with_steps(&program, replay, &room);
             audit::audit_rendered(
                 &judge,
                 &sources,
@@ -186,7 +164,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             &sources,
             &readers,
             progress,
-            &render,
+            &rendering(args.format, &headings, redaction.as_ref()),
             &mut summary,
             reporter.as_mut(),
             &mut tell,
@@ -205,6 +183,42 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         other => other?,
     }
     Ok(outcome(&args, &summary))
+}
+
+/// Returns what writes the lines of a report in JSON, on the threads that judge.
+fn rendering(
+    format: AuditFormat,
+    headings: &Headings,
+    redaction: Option<&Redaction>,
+) -> impl Fn(&TraceReport) -> Option<Vec<u8>> {
+    let lines = Lines::new(headings);
+    move |report| {
+        if format != AuditFormat::Json {
+            return None;
+        }
+        let redacted = redaction.map(|redaction| redaction.trace(report));
+        let mut bytes = Vec::new();
+        let written = lines.write(redacted.as_ref().unwrap_or(report), &mut bytes);
+        written.is_ok().then_some(bytes)
+    }
+}
+
+/// Returns the judge of a page, which also holds the steps of traces as long as there is room.
+fn with_steps<'a>(
+    program: &'a Program,
+    replay: &'a Replay,
+    room: &'a Room,
+) -> Records<impl Fn(Record, &Wanted) -> Option<Rendered> + Sync + 'a> {
+    Records(|record: Record, wanted: &Wanted| {
+        let kept = record.clone();
+        let report = program.judge_for(record, Deferred::NONE, wanted)?;
+        let mut verdicts = report.verdicts.iter();
+        let violating = verdicts.any(|verdict| verdict.verdict == Verdict::Violated);
+        let bytes = room
+            .is_left(violating)
+            .then(|| replay.detail(&kept).into_bytes());
+        Some(Rendered { report, bytes })
+    })
 }
 
 /// Parses `--redact`.
