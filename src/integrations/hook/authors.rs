@@ -164,14 +164,11 @@ impl GivenTexts {
         quoted(json).for_each(|text| self.add_text(&text, scheduled));
     }
 
-    /// Remembers a text, and what it holds as JSON: bodies of requests are given so. Whether all of it is JSON does not matter, since
-    /// readers differ on that. Each string within a string is shorter by its escapes, so the depth is logarithmic.
+    /// Remembers a text, and what it may hold as JSON: bodies of requests are given so. Readers differ on what is JSON, and what may stand
+    /// before it. Each string within a string is shorter by its escapes, so the depth is logarithmic.
     fn add_text(&mut self, text: &str, scheduled: bool) {
         self.add(text, scheduled);
-        if text
-            .trim_start_matches(is_before_json)
-            .starts_with(['{', '['])
-        {
+        if text.trim_start().starts_with('"') || text.contains(['{', '[']) {
             self.add_quoted(text, scheduled);
         }
     }
@@ -208,11 +205,6 @@ impl GivenTexts {
                 .iter()
                 .any(|n| parts.of(*n).any(|part| known(*n, part)))
     }
-}
-
-/// Whether readers of JSON skip a character before a value.
-fn is_before_json(c: char) -> bool {
-    c.is_whitespace() || c == '\u{feff}'
 }
 
 /// Returns the ids of the calls whose tasks a prompt notifies about, as far as it names them; `None` if there are too many, or if the prompt

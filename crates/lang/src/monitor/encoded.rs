@@ -47,15 +47,27 @@ pub fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Returns the strings and keys of a text of JSON, each without its escapes, also if the text as a whole is not JSON. Linear.
+/// Returns the texts between double quotes, each without its escapes: the strings and keys of JSON, and, since readers differ on where
+/// a string begins in what is not JSON, what stands between two strings and has letters. Linear.
 pub fn quoted(text: &str) -> impl Iterator<Item = String> {
-    let mut at = 0;
+    let bytes = text.as_bytes();
+    let is_quote = move |at: &usize| {
+        let before = bytes.get(..*at).unwrap_or_default();
+        let escapes = before.iter().rev().take_while(|byte| **byte == b'\\');
+        escapes.count() % 2 == 0
+    };
+    let mut quotes = memchr::memchr_iter(b'"', bytes).filter(is_quote).peekable();
+    let mut is_string = false;
     std::iter::from_fn(move || {
-        let start = at + memchr::memchr(b'"', text.as_bytes().get(at..)?)? + 1;
-        at = end_of_string(text.as_bytes(), start);
-        let is_closed = text.as_bytes().get(at - 1) == Some(&b'"') && at > start;
-        let written = text.get(start..at - usize::from(is_closed))?;
-        Some(Unescaped::new(written).collect())
+        loop {
+            let start = quotes.next()? + 1;
+            is_string = !is_string;
+            let end = quotes.peek().copied().unwrap_or(bytes.len());
+            let written = text.get(start..end)?;
+            if is_string || written.contains(char::is_alphabetic) {
+                return Some(Unescaped::new(written).collect());
+            }
+        }
     })
 }
 
@@ -355,9 +367,16 @@ mod tests {
         );
         assert_eq!(of(r#"{"a""#), ["a"]);
         assert_eq!(of(r#"[1e999,NaN,"cut o"#), ["cut o"]);
+        assert_eq!(of(r#"["\\","b"]"#), ["\\", "b"]);
         assert_eq!(of(r#"["""#), [""]);
         assert_eq!(of(r#"[""#), [""]);
         assert_eq!(of("no quotes"), [""; 0]);
+        // One quote too many: either reading of what follows.
+        assert_eq!(of(r#"{5":"a b", 'c"#), [":", "a b", ", 'c"]);
+        assert_eq!(
+            of(r#"{"a": 5"}{"b":"c d"}"#),
+            ["a", "}{", "b", ":", "c d", "}"]
+        );
     }
 
     #[test]
