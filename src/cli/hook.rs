@@ -24,6 +24,7 @@ use super::durable_monitor::{DurableMonitor, QuestionArgs, Setup};
 use super::durable_paths::Files;
 use super::durable_state::{ONLY_ME, Sync};
 use super::failure::{Failure, Outcome, code, complain, hear_errors, say};
+use super::hook_agents;
 use super::hook_calls::{CallList, Kept};
 use super::hook_session::{Mark, Session};
 use super::limits::{DAY, LimitArgs};
@@ -523,11 +524,9 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let next = before.make_room(ONLY_ME)?;
     let mut memory = before.kept.memory.clone();
     if call.hook() == "UserPromptSubmit" && call.scope() == Scope::Agent {
-        // What one agent schedules comes back as a prompt to the main agent.
-        for path in session.lists_of_agents().map_err(|why| refused(&why))? {
-            let list = CallList::read(path).ok().flatten();
-            memory.add_given(list.as_ref().map(|list| &list.kept.memory));
-        }
+        let identity = monitor.monitor.identity();
+        let added = hook_agents::add_given(&mut session, identity, &mut memory);
+        added.map_err(|why| refused(&why))?;
     }
     let lost = |why| refused(&format!("an earlier outcome could not be recorded: {why}"));
     let mut said = Vec::new();

@@ -108,21 +108,28 @@ impl Session {
         self.folder.join(format!("{}.{ending}", self.stem))
     }
 
-    /// Returns the lists of calls of the session's sub-agents, where each is judged by itself.
-    pub(super) fn lists_of_agents(&self) -> Result<Vec<PathBuf>, String> {
-        let entries = std::fs::read_dir(&self.folder).map_err(|error| of(&error, &self.folder))?;
+    /// Returns the sub-agents whose calls were judged by themselves, with the lock of the session held.
+    pub(super) fn agents(&mut self) -> Result<Vec<Session>, String> {
         let begin = format!("{}-", self.session);
-        let mut lists = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| of(&error, &self.folder))?;
-            let name = entry.file_name();
-            let is_list = |name: &str| name.starts_with(&begin) && name.ends_with(".calls");
-            if name.to_str().is_some_and(is_list) {
-                is_file(&entry.path())?;
-                lists.push(entry.path());
-            }
+        let begun = self.begun()?;
+        let stems = begun.lines().filter(|line| line.starts_with(&begin));
+        let of = |stem: &str| Session {
+            folder: self.folder.clone(),
+            session: self.session.clone(),
+            stem: stem.to_owned(),
+            lock: None,
+        };
+        Ok(stems.map(of).collect())
+    }
+
+    /// Returns the lines of the lock.
+    fn begun(&mut self) -> Result<String, String> {
+        let mut begun = String::new();
+        if let Some(lock) = self.lock.as_mut() {
+            let read = lock.rewind().and_then(|()| lock.read_to_string(&mut begun));
+            read.map_err(|error| of(&error, &self.file("lock")))?;
         }
-        Ok(lists)
+        Ok(begun)
     }
 
     /// Checks that the files of the session are files: to open a pipe waits for its other end.
@@ -143,11 +150,7 @@ impl Session {
     /// Returns why the session, or the sub-agent, cannot begin: calls of it were judged before. Its files are missing, so that
     /// only the lock and logs that were set aside can say so.
     pub(super) fn had_history(&mut self) -> Result<Option<String>, String> {
-        let mut begun = String::new();
-        if let Some(lock) = self.lock.as_mut() {
-            let read = lock.rewind().and_then(|()| lock.read_to_string(&mut begun));
-            read.map_err(|error| of(&error, &self.file("lock")))?;
-        }
+        let begun = self.begun()?;
         let has = |line: &str| begun.lines().any(|other| other == line);
         if has(AGED) {
             let why = "the history of the session was removed so many days after its last call (`--keep`)";

@@ -40,6 +40,7 @@ mod fmt;
 mod foreign;
 mod frames;
 mod hook;
+mod hook_agents;
 mod hook_calls;
 mod hook_session;
 mod hosts;

@@ -227,6 +227,15 @@ fn texts_that_the_agent_gave_to_tools_are_not_the_users() {
             assert!(may(&session, "pay"), "{tool} {text}");
         }
     }
+    // in another case that has more letters
+    let session = self::session();
+    session.before(
+        "1",
+        "Task",
+        json!({"prompt": "Ja, große Zahlung: yes, I agree"}),
+    );
+    prompt(&session, "JA, GROSSE ZAHLUNG: YES, I AGREE");
+    assert!(!may(&session, "pay"));
     // with other arguments than were judged, and by nobody who was asked
     let session = self::session();
     session.before("1", "CronCreate", json!({"prompt": "check"}));
@@ -250,6 +259,32 @@ fn texts_that_the_agent_gave_to_tools_are_not_the_users() {
             prompt(&session, "yes");
             assert!(!may(&session, "pay"), "{scope} {hook}");
         }
+    }
+    // with an outcome of a sub-agent that nobody put on record, and when what a sub-agent gave is not known any more
+    for is_lost in [true, false] {
+        let mut session = self::session();
+        session.args = ["--scope", "agent"].map(str::to_owned).to_vec();
+        session.ask("SubagentStop", Some("a"), json!({}));
+        assert!(may(&session, "list"));
+        if is_lost {
+            let outcome = json!({"session_id": "s1", "hook_event_name": "PostToolUse", "agent_id": "a", "tool_name": "CronCreate",
+                "tool_input": {"prompt": "yes"}, "tool_use_id": "1", "tool_response": "ok"});
+            session.lose(outcome.to_string().as_bytes());
+            prompt(&session, "yes");
+            assert!(!may(&session, "pay"));
+            continue;
+        }
+        let files = std::fs::read_dir(session.state()).unwrap();
+        let mut files = files.map(|entry| entry.unwrap().path());
+        let is_list_of_agent = |path: &std::path::PathBuf| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.contains('-') && name.ends_with(".calls")
+        };
+        std::fs::remove_file(files.find(is_list_of_agent).unwrap()).unwrap();
+        let input =
+            json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "yes"});
+        let (code, _, err) = session.raw(input.to_string().as_bytes());
+        assert!(code == 2 && err.contains("is missing"), "{code} {err}");
     }
 }
 

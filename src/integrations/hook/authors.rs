@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::monitor::encoded::quoted;
-use crate::texts::normalize;
+use crate::texts::{folded, normalize};
 
 /// The tags that the program puts around texts that no user typed. Tags around what a user may have typed (`<command-name>`,
 /// `<bash-input>`) are not among them.
@@ -250,11 +250,11 @@ fn tag(text: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Returns the hashes of the words of a text, in lower case, in one form of Unicode and without the characters around them; of a text without
+/// Returns the hashes of the words of a text, in one case, in one form of Unicode and without the characters around them; of a text without
 /// words, that of the text.
 fn words(text: &str) -> Vec<u64> {
     let hash = |word: &str| {
-        let hash = blake3::hash(word.to_lowercase().as_bytes());
+        let hash = blake3::hash(folded(word).as_bytes());
         let bytes = hash.as_bytes().first_chunk();
         u64::from_le_bytes(bytes.copied().unwrap_or_default())
     };
