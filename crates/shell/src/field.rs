@@ -28,7 +28,7 @@ pub(super) enum Leading {
 }
 
 /// The known part of a variable whose value is not determined.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Partial {
     /// Its value as it is written.
     pub(super) written: String,

@@ -29,6 +29,7 @@ mod output;
 mod owners;
 mod quoting;
 mod rounds;
+mod scope;
 mod several;
 mod syntax;
 mod table;

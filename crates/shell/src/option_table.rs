@@ -231,7 +231,7 @@ pub(super) const GIT_LINES: &str = "pager.* core.pager core.editor core.sshcomma
     gpg.*.program gpg.ssh.defaultkeycommand credential.helper credential.*.helper interactive.difffilter \
     remote.*.uploadpack remote.*.receivepack trailer.*.command trailer.*.cmd uploadpack.packobjectshook browser.*.cmd \
     browser.*.path man.*.cmd man.*.path guitool.*.cmd submodule.*.update tar.*.command instaweb.httpd \
-    gc.recentobjectshook sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
+    gc.recentobjectshook hook.*.command sendemail.smtpserver sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd sendemail.headercmd imap.tunnel";
 
 /// Settings of `git` that name other settings, helpers, hooks or subcommands.
 pub(super) const GIT_SOURCES: &str = "include.path includeif.*.path protocol.allow protocol.*.allow remote.*.vcs init.templatedir help.autocorrect \

@@ -2,6 +2,7 @@
 
 use super::ShellError;
 use super::feed::Feed;
+use super::scope::Calling;
 use super::syntax::{Dialect, Node, Script, Word};
 use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, Partial};
@@ -65,8 +66,14 @@ impl Walk<'_> {
                 };
                 scope.partial.insert(name.to_owned(), partial);
             }
+            let is_file =
+                |field: &Field| field.hole == Hole::None && !field.tilde && field.process.is_none();
+            if fields.iter().all(is_file) {
+                scope.files.insert(name.to_owned(), fields);
+            }
             let walked = self.bodies(bodies, true, scope, feed);
             scope.partial.remove(name);
+            scope.files.remove(name);
             return walked;
         }
         let outer = std::mem::replace(&mut self.rounds, rounds);
@@ -167,12 +174,30 @@ impl Walk<'_> {
         let Some(bodies) = scope.functions.get(name).cloned() else {
             return Ok(());
         };
+        let known = fields.iter().all(|field| field.is_known());
+        let known = known && !scope.parsed.names.shifts;
+        let words: Option<Vec<String>> =
+            known.then(|| fields.iter().map(|field| field.text.clone()).collect());
+        let mut calling = None;
+        if words.is_none() && !self.moves && !matches!(feed, Feed::Text(_) | Feed::Script) {
+            self.charge((scope.values.len() + scope.partial.len()) * 64)?;
+            let same = Calling {
+                name: name.to_owned(),
+                folder: scope.folder.clone(),
+                values: scope.values.clone(),
+                partial: scope.partial.clone(),
+            };
+            // a call within itself of which as much is known runs what this one runs
+            if scope.calling.contains(&same) {
+                return Ok(());
+            }
+            calling = Some(same);
+        }
         if scope.calls >= CALLS {
             return Err(ShellError::TooDeep);
         }
-        let known = fields.iter().all(|field| field.is_known());
-        let known = known && !scope.parsed.names.shifts;
-        let words = known.then(|| fields.iter().map(|field| field.text.clone()).collect());
+        let n_calling = scope.calling.len();
+        scope.calling.extend(calling);
         let outer = std::mem::replace(&mut scope.positional, words);
         scope.calls += 1;
         let walked = bodies.into_iter().try_for_each(|body| {
@@ -182,7 +207,34 @@ impl Walk<'_> {
             Ok(())
         });
         scope.calls -= 1;
+        scope.calling.truncate(n_calling);
         scope.positional = outer;
         walked
+    }
+
+    /// Replaces the variables of loops over names of files by the patterns of these names: `for f in a*; do rm "$f"; done`.
+    pub(super) fn name_files(&mut self, fields: &mut Vec<Field>, scope: &Scope<'_>) -> Result<()> {
+        let files = |field: &Field| {
+            let name = field.text.strip_prefix('$')?;
+            let braced = name.strip_prefix('{').and_then(|one| one.strip_suffix('}'));
+            let is_one = field.hole == Hole::Start && !field.splits;
+            let found = scope.files.get(braced.unwrap_or(name));
+            found.filter(|_| is_one)
+        };
+        let named: usize = fields
+            .iter()
+            .filter_map(files)
+            .flatten()
+            .map(Field::size)
+            .sum();
+        if named > 0 {
+            self.charge(named)?;
+            let all = fields.iter().flat_map(|field| match files(field) {
+                Some(files) => files.clone(),
+                None => vec![field.clone()],
+            });
+            *fields = all.collect();
+        }
+        Ok(())
     }
 }

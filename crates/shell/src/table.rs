@@ -100,6 +100,7 @@ pub(super) const LINE_OPTIONS: &[(&str, &str)] = &[
         "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter \
          --commit-filter --tag-name-filter",
     ),
+    ("git-svn", "--authors-prog"),
     ("git-grep", "-O --open-files-in-pager"),
     ("git-fetch", "-u --upload-pack --receive-pack --exec"),
     ("git-difftool", "-x --extcmd"),
@@ -138,6 +139,10 @@ pub(super) const COMMAND_MARKS: &[(&str, &str, usize)] = &[
     ("ip", "exec", 1),
     ("screen", "-dm -Dm", 0),
 ];
+
+/// Commands that `screen -X` gives to a session, and that run nothing by their words; `exec` runs them.
+pub(super) const SCREEN_QUIET: &str =
+    "quit kill detach select title hardcopy number next prev windows version wall exec";
 
 /// Programs whose operands are lines for a shell, if they are no plain words.
 pub(super) const LINE_OPERANDS: &str = "hyperfine sops pee";
@@ -385,6 +390,18 @@ pub(super) const EVALUATES_SUBSCRIPTS: &[&str] = &[
     "getopts",
 ];
 
+/// Builtins that evaluate the subscript of a name of which the line writes nothing: `unset "$x"`.
+pub(super) const EVALUATES_NAMES: &[&str] = &[
+    "unset",
+    "declare",
+    "typeset",
+    "local",
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+];
+
 /// Programs that print numbers, and no text but their words: unless one of these letters is among their short options, or one of
 /// these options is given.
 pub(super) const PRINTS_NUMBERS: &[(&str, &str, &str)] = &[
@@ -397,6 +414,38 @@ pub(super) const PRINTS_NUMBERS: &[(&str, &str, &str)] = &[
 /// Commands that print nothing, or text from the line itself.
 pub(super) const PRINTS_NOTHING: &[&str] = &[
     ":", "true", "cd", "test", "[", "sleep", "set", "echo", "printf",
+];
+
+/// Commands that print nothing by themselves; with `-p` some print variables.
+pub(super) const PRINTS_NOTHING_HERE: &[&str] = &[
+    ":", "true", "false", "test", "[", "local", "declare", "typeset", "readonly", "let", "return",
+    "shift", "exit", "break", "continue", "unset", "read", "sleep",
+];
+
+/// Programs that print one word at most, and the words with which they begin then.
+pub(super) const PRINTS_ONE_WORD: &[(&str, &str)] = &[
+    (
+        "uname hostname whoami arch nproc logname hostid tty mktemp",
+        "",
+    ),
+    ("uname", "-s"),
+    ("uname", "-m"),
+    ("uname", "-r"),
+    ("uname", "-n"),
+    ("uname", "-p"),
+    ("hostname", "-s"),
+    ("id", "-un"),
+    ("id", "-gn"),
+    ("id", "-u"),
+    ("git", "rev-parse HEAD"),
+    ("git", "rev-parse --short HEAD"),
+    ("git", "rev-parse --abbrev-ref HEAD"),
+    ("git", "branch --show-current"),
+    ("git", "symbolic-ref --short HEAD"),
+    ("systemctl", "is-active"),
+    ("systemctl", "is-enabled"),
+    ("mktemp", "-d"),
+    ("dpkg", "--print-architecture"),
 ];
 
 /// Commands that pass their words to a shell as its parameters, besides functions and shells.

@@ -197,6 +197,27 @@ pub(super) const SET_BY_SHELL: &[&str] = &[
     "ZSH_EXECUTION_STRING",
     "ZSH_SCRIPT",
 ];
+/// Those in [`SET_BY_SHELL`] of which the parser records what they hold, or that hold no text that a command gives them.
+const TEXTS_RECORDED: &[&str] = &[
+    "IFS",
+    "PWD",
+    "OLDPWD",
+    "DIRSTACK",
+    "dirstack",
+    "REPLY",
+    "MAPFILE",
+    "BASH_REMATCH",
+    "OPTARG",
+    "argv",
+    "MATCH",
+    "match",
+];
+
+/// Whether the shell itself sets a variable to a text that may be any.
+pub(super) fn holds_text(name: &str) -> bool {
+    SET_BY_SHELL.contains(&name) && !TEXTS_RECORDED.contains(&name)
+}
+
 /// Variables that the shell itself sets to numbers, or to names of the machine.
 const NUMBERS: &[&str] = &[
     "BASH_ARGC",

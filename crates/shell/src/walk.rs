@@ -4,16 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use super::alternatives::{begins_as_environment, has_plain_default, is_never_empty};
 use super::components::Climb;
-use super::constants::{Array, arrays, constants};
+use super::constants::{arrays, constants};
 use super::feed::{Feed, is_exec, script_is_read};
 use super::files::{is_own, opens_socket};
 pub(super) use super::folder::Folder;
 use super::follow::is_descriptor;
 use super::foreign::own_variable;
 use super::owners::Owners;
+pub(super) use super::scope::Scope;
 use super::several::settle;
 use super::syntax::{
-    self, Assign, Dialect, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Target, Texts, Word,
+    self, Assign, Dialect, Kind, NESTING, Node, Part, Redirect, Script, Target, Texts, Word,
 };
 use super::variables::{Given, RUN_VARIABLE, check_variable, is_proxy, loads_code, runs_values_of};
 use super::words::{Hole, Leading, Partial, raw_text, shown, with_substitutions};
@@ -100,28 +101,6 @@ pub(super) struct Walk<'l> {
     pub(super) moved: bool,
     /// The variables, and those of which a part is known, that the next text has from the shell that runs it.
     pub(super) inherited: Option<(HashMap<String, String>, HashMap<String, Partial>)>,
-}
-
-/// The names that are valid in one text.
-pub(super) struct Scope<'a> {
-    pub(super) parsed: &'a Parsed,
-    /// Values of variables that are assigned exactly once, by a statement that always runs.
-    pub(super) values: HashMap<String, String>,
-    /// Variables that are assigned once, of which only a part is known.
-    pub(super) partial: HashMap<String, Partial>,
-    /// Variables that have one of these values.
-    pub(super) several: HashMap<String, Vec<String>>,
-    constant: HashSet<String>,
-    pub(super) arrays: HashMap<String, Array>,
-    /// `$0`, `$1`, …, if known; empty if there are no parameters and `$0` is the name by which the shell was called.
-    pub(super) positional: Option<Vec<String>>,
-    pub(super) functions: HashMap<&'a str, Vec<&'a Node>>,
-    pub(super) splits_oddly: bool,
-    pub(super) folder: Folder,
-    pub(super) level: usize,
-    /// The standard input of all commands after `exec <…`.
-    pub(super) input: Option<Feed>,
-    pub(super) calls: usize,
 }
 
 impl<'l> Walk<'l> {
@@ -307,6 +286,8 @@ impl<'l> Walk<'l> {
             level,
             input: None,
             calls: 0,
+            calling: Vec::new(),
+            files: HashMap::new(),
         };
         self.script(&parsed.script, &mut scope, feed, true)?;
         if self.arithmetic && self.texts.run_a_command(|name| self.redefines(name)) {

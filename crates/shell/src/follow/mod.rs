@@ -33,7 +33,7 @@ use effects::joined;
 pub(super) use names::{is_common, known_name};
 use options::{Sorted, behind_dashes, check_name, line_of, permuted, sort, wrapped_words};
 use others::{is_deleter, lines_of_options, unlisted};
-use programs::{callback, env, switch_group, switch_user, trap, watch};
+use programs::{callback, check_screen, env, switch_group, switch_user, trap, watch};
 use shells::check_terminal;
 
 type Result<T> = std::result::Result<T, ShellError>;
@@ -445,6 +445,7 @@ impl Walk<'_> {
         let Some((_, letters, long)) = DELETERS.iter().find(|(name, ..)| *name == program) else {
             return Ok(());
         };
+        self.name_files(fields, scope)?;
         for field in fields.iter_mut().skip(1) {
             self.relative(field, scope);
         }
@@ -523,6 +524,7 @@ impl Walk<'_> {
             "xargs" | "gxargs" => return self.xargs(rest, feed),
             "parallel" => return self.parallel(rest, feed),
             "watch" => return watch(rest),
+            "screen" => check_screen(rest)?,
             "ssh" | "slogin" | "autossh" | "rsh" => {
                 let sorted = sort(&SSH, rest)?;
                 self.record_options(&SSH, &sorted);

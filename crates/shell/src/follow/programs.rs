@@ -9,7 +9,7 @@ use crate::components::Climb;
 use crate::feed::Feed;
 use crate::option_table::{FIND_TWO_VALUES, FIND_VALUES};
 use crate::syntax::{self, Dialect};
-use crate::table::{SHELLS, listed};
+use crate::table::{SCREEN_QUIET, SHELLS, listed};
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
 use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};
@@ -644,6 +644,21 @@ impl Walk<'_> {
     fn replace(&mut self, words: &[Field], mark: &str, by: &Field) -> Result<Vec<Field>> {
         self.charge_replaced(words, mark, &by.text)?;
         Ok(words.iter().map(|word| word.replaced(mark, by)).collect())
+    }
+}
+
+/// Refuses what `screen -X` types or reads in a session.
+pub(super) fn check_screen(words: &[Field]) -> Result<()> {
+    let gives = |word: &Field| {
+        word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('X')
+    };
+    let command = words
+        .iter()
+        .position(gives)
+        .and_then(|at| words.get(at + 1));
+    match command.filter(|name| !name.is_known() || !listed(SCREEN_QUIET, &name.text)) {
+        Some(name) => refuse("a command of `screen`", name),
+        None => Ok(()),
     }
 }
 

@@ -284,6 +284,9 @@ impl Walk<'_> {
         ) {
             return Ok(Run::Input);
         }
+        if file.is_known() && file.text == "/dev/null" {
+            return Ok(Run::Nothing);
+        }
         let determined = file.hole == Hole::None || (file.tail && !file.may_split());
         // a file that `find` found is any file below a folder
         let odd = is_descriptor(&file.text) || file.text.contains("{}");

@@ -136,6 +136,18 @@ pub(super) fn alternative(mut inner: Word) -> Option<Alternative> {
     })
 }
 
+/// Returns the variable that `${x=TEXT}` and `${x:=TEXT}` assign.
+pub(super) fn assigned_default(inner: &[Part]) -> Option<String> {
+    let [Part::Bare(first) | Part::Quoted(first), ..] = inner else {
+        return None;
+    };
+    let (name, _) = first.split_once('=')?;
+    let name = name.strip_suffix(':').unwrap_or(name);
+    let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let plain = name.split('[').next().unwrap_or_default();
+    (!plain.is_empty() && plain.chars().all(is_name)).then(|| plain.to_owned())
+}
+
 /// Whether a text between double quotes is the same with and without the quotes around them: `"${x:+"a b"}"`. The inner
 /// ones end the outer ones where Bash looks for braces and escapes.
 pub(super) fn is_plain_in_quotes(written: &str, parts: &[Part]) -> bool {

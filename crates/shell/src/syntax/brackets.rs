@@ -84,3 +84,31 @@ pub(crate) fn plants(text: &str, literal: bool) -> bool {
     }
     false
 }
+
+/// Returns the position at which the inner of two parentheses closes, if the outer one closes directly after it: Bash reads
+/// that as arithmetic.
+pub(super) fn arithmetic_end(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut open = 1usize;
+    let mut at = from;
+    let mut quote = None;
+    while let Some(&byte) = bytes.get(at) {
+        match (quote, byte) {
+            (Some(b'\''), b'\'') => quote = None,
+            (Some(b'\''), _) => {}
+            (_, b'\\') => at += 1,
+            (Some(b'"'), b'"') => quote = None,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'(') => open += 1,
+            (None, b')') => {
+                open -= 1;
+                if open == 0 {
+                    return (bytes.get(at + 1) == Some(&b')')).then_some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}

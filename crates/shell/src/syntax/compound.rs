@@ -1,8 +1,13 @@
 //! Compound commands: groups, loops, conditions, functions.
 
 use super::alternative::scripts_of;
+use std::rc::Rc;
+
+use super::brackets::arithmetic_end;
+use super::checked::{Found, checked_variable, found_by, open_groups};
 use super::cursor::{Parser, Result, is_reserved};
-use super::parts::{End, arithmetic_end};
+use super::outputs::output_of;
+use super::parts::End;
 use super::simple::beginning;
 use super::{Kind, Part, Script, Statement, Word, literal};
 use crate::ShellError;
@@ -92,12 +97,27 @@ impl Parser<'_> {
             }
             "if" => {
                 bodies.push(self.body(&["then"])?);
+                let mut found = std::mem::take(&mut self.found);
                 self.expect_word("then")?;
                 loop {
-                    bodies.push(self.body(&["elif", "else", "fi"])?);
+                    let checked = std::mem::take(&mut found.succeeds);
+                    let ends = &["elif", "else", "fi"];
+                    let body = self.where_checked(checked, |parser| parser.body(ends))?;
+                    // `if ! [[ $n =~ ^[0-9]+$ ]]; then exit 1; fi`
+                    let goes_on = std::mem::take(&mut found.fails);
+                    let leaves = !goes_on.is_empty() && self.never_goes_on(&body);
+                    bodies.push(body);
                     self.lines()?;
+                    self.found = Found::default();
+                    if self.sees("fi") && leaves {
+                        self.found.goes_on = goes_on;
+                    }
                     if self.eat_word("elif") {
                         bodies.push(self.body(&["then"])?);
+                        found = Found {
+                            succeeds: std::mem::take(&mut self.found).succeeds,
+                            ..Found::default()
+                        };
                         self.expect_word("then")?;
                     } else if self.eat_word("else") {
                         bodies.push(self.body(&["fi"])?);
@@ -111,7 +131,10 @@ impl Parser<'_> {
             }
             "while" | "until" => {
                 bodies.push(self.body(&["do"])?);
-                bodies.push(self.do_body()?);
+                let mut found = std::mem::take(&mut self.found);
+                found.succeeds.retain(|_| word == "while");
+                let body = self.where_checked(found.succeeds, Self::do_body)?;
+                bodies.push(body);
             }
             "for" => {
                 self.blanks();
@@ -215,7 +238,9 @@ impl Parser<'_> {
             self.expect_word("do")?;
             "done"
         };
+        self.loops += 1;
         let body = self.body(&[close])?;
+        self.loops -= 1;
         self.expect_word(close)?;
         Ok(body)
     }
@@ -283,27 +308,44 @@ impl Parser<'_> {
     /// The words of `[[ … ]]`.
     fn condition(&mut self) -> Result<Vec<Word>> {
         let mut words = Vec::new();
-        let (mut pattern, mut compares) = (false, false);
+        let (mut pattern, mut compares) = (None, false);
+        let n_checks = self.names.texts.checks.count();
+        // the variables that are numbers if the words so far hold, unless they are alternatives
+        let mut checked = Some(Vec::new());
         loop {
             self.lines()?;
             if self.eat_word("]]") {
+                self.end_checks(n_checks);
+                self.found = found_by(&words, checked.unwrap_or_default());
                 return Ok(words);
             }
-            if pattern {
-                words.push(self.parts(End::Pattern)?);
-                pattern = false;
+            if let Some(operator) = pattern.take() {
+                let right = self.parts(End::Pattern)?;
+                if operator == "=~" {
+                    let names = self.matches(&words, &right);
+                    if let Some(checked) = checked.as_mut() {
+                        checked.extend(names.clone());
+                        self.begin_checks(names);
+                    }
+                }
+                words.push(right);
                 continue;
             }
             if let Some((word, end)) = self.plain()
                 && matches!(word.as_str(), "=~" | "=" | "==" | "!=")
             {
                 self.pos = end;
-                pattern = true;
+                pattern = Some(word);
                 continue;
             }
             let process = self.sees("<(") || self.sees(">(");
             let operators = ["&&", "||", "(", ")", "<", ">"];
-            if !process && operators.iter().any(|operator| self.eat(operator)) {
+            let operator = operators.iter().find(|one| !process && self.eat(one));
+            if let Some(operator) = operator {
+                if matches!(*operator, "||" | "(" | ")") {
+                    self.end_checks(n_checks);
+                    checked = None;
+                }
                 continue;
             }
             let word = self.word()?;
@@ -330,6 +372,24 @@ impl Parser<'_> {
         }
     }
 
+    /// Records a match of the last word, and returns the variable that it has found to be a number.
+    fn matches(&mut self, words: &[Word], pattern: &[Part]) -> Vec<String> {
+        let Some((left, before)) = words.split_last() else {
+            return Vec::new();
+        };
+        let groups = open_groups(pattern).into_iter();
+        let groups = groups.map(|nth| format!("BASH_REMATCH[{nth}]"));
+        // zsh has other names
+        let names = ["BASH_REMATCH", "MATCH", "match"].map(str::to_owned);
+        for name in names.into_iter().chain(groups) {
+            self.flow_into(&name, left);
+            self.names.texts.joined.insert(name);
+        }
+        let is_negated = before.last().is_some_and(|word| beginning(word) == "!");
+        let checked = checked_variable(left, pattern);
+        checked.into_iter().filter(|_| !is_negated).collect()
+    }
+
     /// Records an operand of a comparison of numbers. What a program prints is taken for a number.
     fn compare(&mut self, word: &Word) {
         // a name that is put together: `a$i`
@@ -340,9 +400,10 @@ impl Parser<'_> {
             _ => false,
         };
         if word.len() > 1 && word.iter().any(is_name) {
-            self.names.texts.names_variable("");
+            self.names.texts.compare_variable("");
         }
         for part in word {
+            self.names.texts.change(part);
             match part {
                 Part::Bare(text) | Part::Quoted(text) => self.names.texts.compare(text),
                 Part::Param { written, .. } | Part::Opaque { written, .. } => {
@@ -354,22 +415,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Records the operand of `-v`, of which the value is a name, maybe with a subscript.
-    pub(super) fn name_by(&mut self, word: &Word) {
-        for part in word {
-            match part {
-                Part::Param { name, .. } => self.names.texts.names_variable(name),
-                Part::Substitution { script, .. } => self.names.texts.compare_output(script),
-                _ => {}
-            }
-        }
-    }
-
     pub(super) fn function(&mut self, name: String) -> Result<Kind> {
         self.names.unordered = true;
         self.names.functions.insert(name.clone());
+        Rc::make_mut(&mut self.names.texts.functions).insert(name.clone());
         self.lines()?;
+        // it may be called before a check that stands before it
+        let checks = self.names.texts.checks.leave();
+        let around = (self.functions + 1, std::mem::take(&mut self.loops));
+        self.functions = around.0;
         let body = Box::new(self.nested(Self::command)?);
+        (self.functions, self.loops) = (around.0 - 1, around.1);
+        self.names.texts.checks.come_back(checks);
+        self.names.texts.print_node(&output_of(&name), &body, &[]);
+        if !self.names.aliases.is_empty() {
+            self.names.texts.replace_functions();
+        }
         Ok(Kind::Function { name, body })
     }
 }

@@ -1,5 +1,6 @@
 //! Statements, pipelines, and the choice of the kind of command by its first word.
 
+use super::checked::Found;
 use super::cursor::{Parser, Result};
 use super::{Dialect, Node, Parsed, Part, Redirect, Script, Statement, Target};
 
@@ -20,6 +21,15 @@ pub(crate) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed
         parser.of_bash()?;
     }
     let script = parser.script(&[])?;
+    let names = &mut parser.names;
+    // a text that runs meanwhile may assign what a condition has checked, and an array has other elements
+    let may_change = names.dynamic || names.traps;
+    if names.dynamic || names.assigned.contains_key("IFS") {
+        names.texts.split_oddly();
+    }
+    names
+        .texts
+        .release(|name| may_change || names.arrays.contains(name));
     if parser.pos < text.len() {
         return parser.fail();
     }
@@ -35,6 +45,7 @@ impl Parser<'_> {
     /// Statements up to one of these words, a closing parenthesis, the end of a case, or the end.
     pub(super) fn script(&mut self, until: &[&str]) -> Result<Script> {
         let mut script = Script::default();
+        let n_checks = self.names.texts.checks.count();
         // the first statement of the line, and the expansions that may have failed before it
         let (mut line, mut before) = (0, self.names.may_fail);
         loop {
@@ -59,21 +70,30 @@ impl Parser<'_> {
                 break;
             }
             let mut either = false;
+            let n_before = self.names.texts.checks.count();
             // whether the last operator was `&&`, and whether `||` has followed that
             let (mut is_and, mut alternates) = (false, false);
             let mut pipelines = vec![self.pipeline(&mut either)?];
+            let mut found = std::mem::take(&mut self.found);
             loop {
                 self.blanks();
                 let follows_and = std::mem::replace(&mut is_and, self.eat("&&"));
+                if !is_and && !self.eat("||") {
+                    break;
+                }
+                let mut checked = std::mem::take(&mut found).succeeds;
+                checked.retain(|_| !either);
                 if !is_and {
-                    if !self.eat("||") {
-                        break;
-                    }
                     either = true;
+                    self.end_checks(n_before);
                 }
                 alternates = follows_and && !is_and;
                 self.lines()?;
+                if is_and {
+                    self.begin_checks(checked.clone());
+                }
                 pipelines.push(self.pipeline(&mut either)?);
+                found = self.found_behind(checked, &pipelines, is_and);
             }
             let mut background = false;
             if self.sees(";;") || self.sees(";&") {
@@ -84,6 +104,11 @@ impl Parser<'_> {
             } else if !self.eat(";") && !matches!(self.peek(), None | Some('\n' | ')')) {
                 return self.fail();
             }
+            self.end_checks(n_before);
+            if !background {
+                self.begin_checks(std::mem::take(&mut found.goes_on));
+            }
+            self.found = found;
             script.statements.push(Statement {
                 pipelines,
                 background,
@@ -92,6 +117,7 @@ impl Parser<'_> {
                 discardable: self.names.may_fail > before,
             });
         }
+        self.end_checks(n_checks);
         Ok(script)
     }
 
@@ -105,10 +131,12 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self, negated: &mut bool) -> Result<Vec<Node>> {
+        let mut fails = false;
         loop {
             self.blanks();
             if self.eat_word("!") {
                 *negated = true;
+                fails = !fails;
                 continue;
             }
             let start = self.pos;
@@ -133,6 +161,12 @@ impl Parser<'_> {
         loop {
             self.blanks();
             if self.sees("||") || !self.eat("|") {
+                if nodes.len() > 1 {
+                    self.found = Found::default();
+                }
+                if fails {
+                    std::mem::swap(&mut self.found.succeeds, &mut self.found.fails);
+                }
                 return Ok(nodes);
             }
             if self.eat("&") {
@@ -163,20 +197,31 @@ impl Parser<'_> {
 
     pub(super) fn command(&mut self) -> Result<Node> {
         self.blanks();
-        let kind = if self.peek() == Some('(') {
-            self.parenthesis()?
-        } else {
-            match self.reserved() {
-                Some(word) => self.compound(&word)?,
-                None => return self.simple(),
+        let word = match self.peek() {
+            Some('(') => None,
+            _ => self.reserved(),
+        };
+        let kind = match &word {
+            Some(word) => self.compound(word)?,
+            None if self.peek() == Some('(') => self.parenthesis()?,
+            None => {
+                let node = self.simple()?;
+                self.found = Found::default();
+                return Ok(node);
             }
         };
+        let checks = matches!(word.as_deref(), Some("[[" | "if"));
         let mut redirects = Vec::new();
         loop {
             self.blanks();
             match self.redirect()? {
                 Some(redirect) => redirects.push(redirect),
-                None => return Ok(Node { kind, redirects }),
+                None => {
+                    if !checks || !redirects.is_empty() {
+                        self.found = Found::default();
+                    }
+                    return Ok(Node { kind, redirects });
+                }
             }
         }
     }

@@ -6,12 +6,19 @@
 mod alternative;
 mod brackets;
 mod chars;
+mod checked;
 mod compound;
 mod cursor;
+mod flows;
 mod lists;
+mod named;
 mod numbers;
+mod one_word;
+mod outputs;
 mod parts;
+mod pieces;
 mod simple;
+mod sources;
 mod texts;
 
 use std::collections::{HashMap, HashSet};
@@ -221,6 +228,7 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn assign(&mut self, name: &str) {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
+        self.texts.checks.reassign(name);
         if INTEGERS.contains(&name) {
             self.may_fail += 1;
             self.arithmetic = true;
@@ -317,7 +325,9 @@ impl Names {
 
     /// Records every identifier of arithmetic as possibly assigned a number.
     pub(crate) fn assign_numbers(&mut self, text: &str) {
+        let broken = self.texts.checks.broken();
         self.assign_all(text);
+        self.texts.checks.restore(&broken);
         for name in identifiers(text) {
             *self.numbers.entry(name.to_owned()).or_default() += 1;
         }

@@ -1,8 +1,10 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::alternative::{
-    alternative, behind_colon, has_joined_names, is_plain_in_quotes, scripts_of, without_scripts,
+    alternative, assigned_default, behind_colon, has_joined_names, is_plain_in_quotes, scripts_of,
+    without_scripts,
 };
+use super::brackets::arithmetic_end;
 use super::chars::{is_decimal, is_part_of_name, is_plain_value, is_plain_word};
 use super::cursor::{Parser, Result};
 use super::literal;
@@ -65,7 +67,11 @@ impl Parser<'_> {
             self.pos = start;
             return Ok(None);
         }
+        let broken = self.names.texts.checks.broken();
         self.names.assign(&name);
+        // the value is expanded before that
+        self.names.texts.checks.restore(&broken);
+        let appends = !plain && self.peek() != Some('(');
         if self.peek() == Some('(') {
             let array = self.array(&name)?;
             value.push(array);
@@ -73,6 +79,10 @@ impl Parser<'_> {
             value.extend(self.parts(End::Word)?);
         }
         self.flow_into(&name, &value);
+        self.names
+            .texts
+            .joined
+            .extend(appends.then(|| name.clone()));
         if plain {
             self.names.give(&name, &value);
         }
@@ -96,8 +106,9 @@ impl Parser<'_> {
         if plain && is_decimal && INTEGERS.contains(&name.as_str()) {
             self.names.may_fail -= 1;
         }
-        if plain && is_number {
-            *self.names.numbers.entry(name.clone()).or_default() += 1;
+        match plain && is_number {
+            true => *self.names.numbers.entry(name.clone()).or_default() += 1,
+            false => self.names.texts.checks.reassign(&name),
         }
         Ok(Some(Assign { name, plain, value }))
     }
@@ -448,7 +459,12 @@ impl Parser<'_> {
         // an error within it ends a shell of its own
         let may_fail = self.names.may_fail;
         self.substitutions += 1;
+        let around = (
+            std::mem::take(&mut self.functions),
+            std::mem::take(&mut self.loops),
+        );
         let script = self.nested(|parser| parser.script(&[]))?;
+        (self.functions, self.loops) = around;
         self.substitutions -= 1;
         self.names.may_fail = may_fail;
         if !self.pending.is_empty() {
@@ -514,6 +530,9 @@ impl Parser<'_> {
                 .texts
                 .evaluate_parts(behind_colon(&inner).as_deref().unwrap_or(&inner));
             self.names.texts.evaluate(offset);
+        }
+        if let Some(name) = assigned_default(&inner) {
+            self.flow_into(&name, &inner);
         }
         let (scripts, inner) = without_scripts(inner);
         let text = alternative(inner);
@@ -655,32 +674,4 @@ fn is_assignment_head(text: &str) -> bool {
     name.is_some_and(|name| {
         !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
     })
-}
-
-/// Returns the position at which the inner of two parentheses closes, if the outer one closes directly after it: Bash reads
-/// that as arithmetic.
-pub(super) fn arithmetic_end(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut open = 1usize;
-    let mut at = from;
-    let mut quote = None;
-    while let Some(&byte) = bytes.get(at) {
-        match (quote, byte) {
-            (Some(b'\''), b'\'') => quote = None,
-            (Some(b'\''), _) => {}
-            (_, b'\\') => at += 1,
-            (Some(b'"'), b'"') => quote = None,
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (None, b'(') => open += 1,
-            (None, b')') => {
-                open -= 1;
-                if open == 0 {
-                    return (bytes.get(at + 1) == Some(&b')')).then_some(at);
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }

@@ -1,7 +1,9 @@
 //! Simple commands, redirections and here-documents, and the effects of commands on names.
 
 use super::cursor::{Parser, Result, is_reserved};
+use super::numbers::converts_to_numbers;
 use super::parts::{End, is_meta, joins};
+use super::texts::ARGUMENTS;
 use super::{Dialect, Kind, Node, Part, Redirect, Target, Word, literal, parse};
 use crate::ShellError;
 use crate::table::{EVALUATES_SUBSCRIPTS, MEANINGS};
@@ -24,7 +26,7 @@ const ASSIGNING: &[&str] = &[
     "wait",
 ];
 /// The builtins in [`ASSIGNING`] that read the values.
-const TAKING: &[&str] = &["read", "mapfile", "readarray"];
+pub(super) const TAKING: &[&str] = &["read", "mapfile", "readarray"];
 /// The builtins in [`ASSIGNING`] whose words contain the values.
 const DECLARING: &[&str] = &["local", "declare", "typeset", "export", "readonly", "unset"];
 /// The builtins in [`ASSIGNING`] that name a variable only by an option: `printf -v x`.
@@ -178,6 +180,8 @@ impl Parser<'_> {
         self.note(&words);
         self.note_subscripts(&words);
         self.note_read(&words, &redirects);
+        self.note_test(&words);
+        self.note_names(&words);
         Ok(Node {
             kind: Kind::Simple { assigns, words },
             redirects,
@@ -225,6 +229,7 @@ impl Parser<'_> {
             if let Some((array, index)) = name.split_once('[') {
                 self.names.arrays.insert(array.to_owned());
                 self.names.assign_all(index);
+                self.names.texts.evaluate(index);
             }
             self.names.assign(variable_of(name));
             self.names.assign_unseen(name);
@@ -327,60 +332,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Records the text that `read x <<< "$y"` takes into variables.
-    fn note_read(&mut self, words: &[Word], redirects: &[Redirect]) {
-        let name = behind_prefixes(words, literal).first().and_then(literal);
-        if !name.is_some_and(|name| TAKING.contains(&&*name)) {
-            return;
-        }
-        // a name that a substitution prints may be any
-        let options = std::iter::once(String::new()).chain(words.iter().map(beginning));
-        let named = words.iter().zip(options).filter_map(|(word, before)| {
-            let is_value = before.starts_with('-') && before.ends_with(|c| "pdtnNui".contains(c));
-            let has_output = word
-                .iter()
-                .any(|part| matches!(part, Part::Substitution { .. }));
-            literal(word).or_else(|| (has_output && !is_value).then(String::new))
-        });
-        let names = named.chain(["REPLY", "MAPFILE"].map(str::to_owned));
-        for name in names {
-            self.names.texts.take(variable_of(&name));
-            for redirect in redirects {
-                if let ("<<<", Target::Word(text)) = (redirect.operator, &redirect.target) {
-                    self.flow_into(variable_of(&name), text);
-                }
-            }
-        }
-    }
-
-    /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
-    fn note_subscripts(&mut self, words: &[Word]) {
-        let name = behind_prefixes(words, literal).first().and_then(literal);
-        let is_test = name.is_some_and(|name| matches!(&*name, "test" | "["));
-        for word in subscripted(words) {
-            self.evaluate_subscripts(word);
-            if is_test {
-                self.name_by(word);
-            }
-        }
-    }
-
-    /// Records what is evaluated if a builtin reads a word as the name of an element.
-    pub(super) fn evaluate_subscripts(&mut self, word: &Word) {
-        let mut before = String::new();
-        for part in word {
-            let element = before.contains('[') && !before.contains("]=");
-            match part {
-                Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
-                part if element || before.contains("=(") => {
-                    self.names.texts.evaluate_parts(std::slice::from_ref(part));
-                }
-                _ => {}
-            }
-        }
-        self.names.subscripts(&before, true);
-    }
-
     /// Whether a command is a trap whose text changes no names.
     fn is_quiet_trap(&self, name: &str, words: &[Word]) -> bool {
         // the walk refuses the text if such a variable is assigned otherwise
@@ -423,6 +374,8 @@ impl Parser<'_> {
         let Some((first, words)) = behind_prefixes(words, literal).split_first() else {
             return;
         };
+        let called = literal(first).unwrap_or_default();
+        self.names.texts.checks.call(&called);
         // the walk refuses the command if an expansion gives one of the names that are recorded here
         let Some(name) = literal(first) else {
             return self.pass(None, words);
@@ -456,13 +409,23 @@ impl Parser<'_> {
         let is_end = |word: &Word| matches!(literal(word).as_deref(), Some("EXIT" | "0"));
         let mut behind = words.iter().skip_while(|word| beginning(word) == "--");
         self.names.traps |= name == "trap" && behind.next().is_some() && !behind.all(is_end);
+        if CHANGING_FOLDER.contains(&name) {
+            self.note_folder(words);
+        }
         match name {
             "read" => self.names.assign("REPLY"),
             "mapfile" | "readarray" => {
                 self.names.assign("MAPFILE");
                 self.names.arrays.insert("MAPFILE".to_owned());
             }
-            "getopts" => self.names.assign("OPTARG"),
+            "getopts" => {
+                self.names.assign("OPTARG");
+                self.names.texts.flow_variable(ARGUMENTS, "OPTARG");
+                for word in words.iter().skip(2) {
+                    self.flow_words_into("OPTARG", word);
+                }
+                self.names.texts.joined.insert("OPTARG".to_owned());
+            }
             "let" => {
                 for word in words {
                     let text = without_expansions(word);
@@ -473,6 +436,7 @@ impl Parser<'_> {
                 return;
             }
             "alias" => {
+                self.names.texts.replace_functions();
                 for word in words {
                     let text = beginning(word);
                     match text.split_once('=') {
@@ -552,8 +516,14 @@ impl Parser<'_> {
                 None => text.as_str(),
             };
             // `printf -v x FORMAT …`
-            if builtin == "printf" {
+            let formats = words.iter().map_while(literal);
+            let is_number = formats.clone().any(|text| text.contains('%'))
+                && formats
+                    .filter(|text| text.contains('%'))
+                    .all(|text| converts_to_numbers(&text));
+            if builtin == "printf" && !is_number {
                 words.iter().for_each(|word| self.flow_into(named, word));
+                self.names.texts.joined.insert(named.to_owned());
                 let is_open = |word: &Word| literal(word).is_none_or(|text| text.contains("%b"));
                 self.names.texts.decodes |= words.iter().any(is_open);
             }
@@ -566,8 +536,12 @@ impl Parser<'_> {
             }
             let whole = end.is_some() || literal(word).is_some();
             self.names.dynamic |= !whole || variable.contains('{');
-            if declaring {
+            if declaring && builtin != "unset" {
                 self.flow_into(variable, word);
+            }
+            // `declare -l x=A`
+            if declaring && ['l', 'u', 'c'].into_iter().any(has_letter) {
+                self.names.texts.joined.insert(variable.to_owned());
             }
             if makes_array {
                 self.names.arrays.insert(variable.to_owned());
@@ -601,7 +575,7 @@ pub(super) fn beginning(word: &Word) -> String {
 }
 
 /// Returns the text of a word without its expansions, which may be empty.
-fn without_expansions(word: &Word) -> String {
+pub(super) fn without_expansions(word: &Word) -> String {
     let texts = word.iter().map(|part| match part {
         Part::Bare(text) | Part::Quoted(text) => text.as_str(),
         _ => "",
@@ -610,7 +584,7 @@ fn without_expansions(word: &Word) -> String {
 }
 
 /// Whether a word is only what commands print.
-fn is_printed(word: &Word) -> bool {
+pub(super) fn is_printed(word: &Word) -> bool {
     let is_output = |part: &Part| matches!(part, Part::Substitution { .. });
     !word.is_empty() && word.iter().all(is_output)
 }
@@ -628,36 +602,6 @@ fn counts(format: &str) -> bool {
 fn expands(word: &Word) -> bool {
     word.iter()
         .any(|part| matches!(part, Part::Bare(text) if text.contains('{')))
-}
-
-/// Returns the words of a builtin in which subscripts are evaluated; those that `test` compares are not analysed.
-fn subscripted(words: &[Word]) -> &[Word] {
-    let Some((first, rest)) = behind_prefixes(words, literal).split_first() else {
-        return &[];
-    };
-    let name = literal(first).unwrap_or_default();
-    if !EVALUATES_SUBSCRIPTS.contains(&&*name) {
-        return &[];
-    }
-    let by_option = |word: &Word| without_expansions(word).starts_with("-v");
-    let is_open = |word: &Word| beginning(word).is_empty() && literal(word).is_none();
-    match name.as_str() {
-        "test" | "[" => {
-            let option = rest.iter().position(by_option);
-            let at = option.map_or(rest.len(), |at| at + 1);
-            rest.get(at..(at + 1).min(rest.len())).unwrap_or_default()
-        }
-        // also if the option comes from an expansion
-        "printf"
-            if rest
-                .first()
-                .is_some_and(|word| by_option(word) || is_open(word)) =>
-        {
-            rest.get(..2).unwrap_or(rest)
-        }
-        "printf" => &[],
-        _ => rest,
-    }
 }
 
 /// Whether a word begins with `{x[`.

@@ -4,18 +4,28 @@
 //! or if the output of a program that prints any text flows into a variable that arithmetic reads.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::brackets::{has_conversion, is_coded, is_joined, is_open, plants};
+use super::checked::{Checks, Use};
 use super::cursor::Parser;
-use super::numbers::prints_numbers;
+use super::one_word::prints_one_word;
+use super::pieces::pieces_of;
 use super::simple::beginning;
-use super::{Kind, Node, Part, Script, Target, Word, literal};
+use super::sources::{Sources, prints_dollar};
+use super::{Part, Script, Word};
 use crate::quoting;
-use crate::table::{PASSES_ARGUMENTS, PRINTS_NOTHING, SHELLS};
-use crate::variables::{RUN_VARIABLES, loads_code, runs_values_of, variable_of};
+use crate::table::{PASSES_ARGUMENTS, SHELLS};
+use crate::variables::{RUN_VARIABLES, holds_text, loads_code, runs_values_of, variable_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
-const ARGUMENTS: &str = "$";
+pub(super) const ARGUMENTS: &str = "$";
+
+/// The name under which an expression is recorded that changes the text of a variable: `$((${x,}))`.
+const EXPRESSION: &str = "((";
+
+/// The name under which the words of `test` are recorded.
+const TEST: &str = "[";
 
 /// Takes the place of an expansion in a text.
 pub(super) const EXPANSION: char = '\u{1}';
@@ -41,23 +51,41 @@ pub(crate) struct Texts {
     /// A text holds an escape that may stand for any character, or the beginning of one.
     coded: bool,
     /// Variables that may hold any text: the output of programs, or what is read from an input.
-    printed: HashSet<String>,
+    pub(super) printed: HashSet<String>,
     /// Variables with a text of which a subscript may make a command: `$(…)`.
-    running: HashSet<String>,
+    pub(super) running: HashSet<String>,
     /// Variables with a text that holds a dollar sign or a backquote.
-    dollared: HashSet<String>,
+    pub(super) dollared: HashSet<String>,
     /// Variables that arithmetic reads.
     evaluated: HashSet<String>,
+    /// Variables that arithmetic compares: `[[ $x -gt 3 ]]`.
+    compared: HashSet<String>,
     /// Variables that name other variables, with subscripts: `${!x}`.
     naming: HashSet<String>,
     /// Variables whose text is a part of that of others: from, into.
-    flows: HashSet<(String, String)>,
+    pub(super) flows: HashSet<(String, String)>,
+    /// Those whose text is expanded to names of files before that.
+    pub(super) expanded: HashSet<(String, String)>,
+    /// Variables with a text that has letters, which may be those of a name.
+    pub(super) lettered: HashSet<String>,
+    /// Variables with a text that is put together, changed or cut.
+    pub(super) joined: HashSet<String>,
+    /// Variables with a text that is a pattern of file names.
+    pub(super) patterns: HashSet<String>,
+    /// Those of the printed variables of which the text may be several words.
+    pub(super) several: HashSet<String>,
+    /// Variables that `test` reads without quotes, so that a text of several words may name another variable: `-v x`.
+    tested: HashSet<String>,
+    /// Variables that conditions have found to be numbers.
+    pub(super) checks: Checks,
+    /// Functions of which the output is recorded.
+    pub(super) functions: Rc<HashSet<String>>,
     /// Programs whose output was taken for a number.
-    counters: HashSet<String>,
+    pub(super) counters: HashSet<String>,
     /// Variables that arithmetic assigns if it evaluates a text of the line itself.
     direct: HashSet<String>,
     /// Variables with a text that assigns another one if arithmetic evaluates it: which has it, and which is assigned.
-    assigning: HashSet<(String, String)>,
+    pub(super) assigning: HashSet<(String, String)>,
     /// Variables that a text would assign if arithmetic evaluated it: `x=1`, `x++`. With an empty name it may be any.
     assigns: HashSet<String>,
 }
@@ -77,8 +105,16 @@ impl Texts {
         self.running.extend(other.running.iter().cloned());
         self.dollared.extend(other.dollared.iter().cloned());
         self.evaluated.extend(other.evaluated.iter().cloned());
+        self.compared.extend(other.compared.iter().cloned());
         self.naming.extend(other.naming.iter().cloned());
         self.flows.extend(other.flows.iter().cloned());
+        self.expanded.extend(other.expanded.iter().cloned());
+        self.lettered.extend(other.lettered.iter().cloned());
+        self.joined.extend(other.joined.iter().cloned());
+        self.patterns.extend(other.patterns.iter().cloned());
+        self.several.extend(other.several.iter().cloned());
+        self.tested.extend(other.tested.iter().cloned());
+        self.checks.add(&other.checks);
         self.counters.extend(other.counters.iter().cloned());
         self.direct.extend(other.direct.iter().cloned());
         self.assigning.extend(other.assigning.iter().cloned());
@@ -92,10 +128,16 @@ impl Texts {
             &self.running,
             &self.dollared,
             &self.evaluated,
+            &self.compared,
             &self.naming,
+            &self.lettered,
+            &self.joined,
+            &self.patterns,
+            &self.several,
+            &self.tested,
         ];
-        (self.flows.len() + self.assigning.len() + names.iter().map(|one| one.len()).sum::<usize>())
-            * 16
+        let pairs = self.flows.len() + self.expanded.len() + self.assigning.len();
+        (pairs + self.checks.held.len() + names.iter().map(|one| one.len()).sum::<usize>()) * 16
     }
 
     /// Whether a command runs if arithmetic evaluates the texts that it may reach. `is_own` says which programs the line itself
@@ -107,16 +149,102 @@ impl Texts {
         {
             return true;
         }
+        // a function may assign what a condition has checked before
+        let calls = &self.checks.calls;
+        if calls.contains("") || calls.iter().any(|name| is_own(name)) {
+            let mut unchecked = self.clone();
+            unchecked.release(|_| true);
+            unchecked.checks.calls.clear();
+            return unchecked.run_a_command(is_own);
+        }
+        let printed = self.any_texts();
         let is_read = |names: &HashSet<String>| self.is_read(names);
         // a text may be split at any character, and joined again without it
         let rejoined = self.brackets && is_read(&self.dollared);
-        rejoined || is_read(&self.running) || is_read(&self.printed)
+        let is_named = || {
+            let mut all = self.reached(&printed).into_iter();
+            let holds = all.any(|name| name.starts_with(is_name)) || !self.running.is_empty();
+            holds && self.reads_any_name()
+        };
+        let is_tested = || meets(&self.reached(&self.several_words()), &self.tested);
+        rejoined || is_read(&self.running) || is_read(&printed) || is_tested() || is_named()
+    }
+
+    /// Returns the variables that may hold any text: also those that the shell sets, and those with names of files.
+    fn any_texts(&self) -> HashSet<String> {
+        let mut all = self.printed.clone();
+        let from = self.flows.iter().map(|(from, _)| from);
+        let read = self
+            .evaluated
+            .iter()
+            .chain(&self.compared)
+            .chain(&self.naming);
+        all.extend(from.chain(read).filter(|name| holds_text(name)).cloned());
+        if !self.expanded.is_empty() {
+            let patterns = self.reached(&self.patterns);
+            let files = self
+                .expanded
+                .iter()
+                .filter(|(from, _)| patterns.contains(from));
+            all.extend(files.map(|(_, into)| into.clone()));
+        }
+        all
+    }
+
+    /// Returns the variables that may hold several words, which the line does not contain.
+    fn several_words(&self) -> HashSet<String> {
+        let mut all = self.any_texts();
+        all.retain(|name| self.several.contains(name) || !self.printed.contains(name));
+        all
+    }
+
+    /// Whether arithmetic reads a text that may be the name of any variable, since the line puts it together.
+    fn reads_any_name(&self) -> bool {
+        let lettered = self.reached(&self.lettered);
+        let open = lettered.intersection(&self.joined).cloned().collect();
+        let reached = self.reached(&open);
+        meets(&reached, &self.evaluated) || meets(&reached, &self.compared)
+    }
+
+    /// Records the uses of checked variables as those of any others.
+    pub(super) fn release(&mut self, is_open: impl Fn(&str) -> bool) {
+        for one in std::mem::take(&mut self.checks.held) {
+            match is_open(one.variable()) {
+                true => self.record(one),
+                false => {
+                    self.checks.held.insert(one);
+                }
+            }
+        }
+    }
+
+    /// Records what is done with a variable.
+    pub(super) fn record(&mut self, one: Use) {
+        match self.checks.hold(one) {
+            None => {}
+            Some(Use::Evaluated(name)) => {
+                self.evaluated.insert(name);
+            }
+            Some(Use::Compared(name)) => {
+                self.compared.insert(name);
+            }
+            Some(Use::Named(name)) => {
+                self.naming.insert(name);
+            }
+            Some(Use::Tested(name)) => {
+                self.tested.insert(name);
+            }
+            Some(Use::Flow(from, into)) => {
+                self.flows.insert((from, into));
+            }
+        }
     }
 
     /// Whether arithmetic reads a text of these variables, also as the name of a variable.
     fn is_read(&self, names: &HashSet<String>) -> bool {
         let reached = self.reached(names);
-        meets(&reached, &self.evaluated) || meets(&reached, &self.naming)
+        let mut all = [&self.evaluated, &self.compared, &self.naming].into_iter();
+        all.any(|read| meets(&reached, read))
     }
 
     /// Returns the variables of which arithmetic may read a text, also as the name of a variable.
@@ -128,6 +256,7 @@ impl Texts {
         let read = self
             .evaluated
             .iter()
+            .chain(&self.compared)
             .chain(&self.naming)
             .map(String::as_str);
         let mut open: Vec<&str> = read.collect();
@@ -199,36 +328,109 @@ impl Texts {
 
     /// Records that arithmetic evaluates the value of a variable.
     pub(super) fn evaluate_variable(&mut self, name: &str) {
-        self.evaluated.insert(name.to_owned());
+        self.record(Use::Evaluated(name.to_owned()));
     }
 
     /// Records that the value of a variable names another one.
     pub(super) fn names_variable(&mut self, name: &str) {
-        self.naming.insert(name.to_owned());
+        self.record(Use::Named(name.to_owned()));
+    }
+
+    /// Records that arithmetic compares the value of a variable.
+    pub(super) fn compare_variable(&mut self, name: &str) {
+        self.record(Use::Compared(name.to_owned()));
     }
 
     /// Records that a variable gets a text from an input.
     pub(super) fn take(&mut self, name: &str) {
         self.printed.insert(name.to_owned());
+        self.several.insert(name.to_owned());
+    }
+
+    /// Records that `test` reads the value of a variable, which may be several words of it.
+    pub(super) fn test_variables(&mut self, written: &str) {
+        names_in(written).for_each(|name| self.record(Use::Tested(name)));
+    }
+
+    /// Records that `test` reads what a script prints, which may be several words of it.
+    pub(super) fn test_output(&mut self, script: &Script) {
+        let mut sources = Sources::of(&self.functions);
+        let is_number = sources.of_output(script);
+        if !is_number {
+            self.printed.insert(TEST.to_owned());
+            self.tested.insert(TEST.to_owned());
+        }
+        if !is_number && !prints_one_word(script) {
+            self.several.insert(TEST.to_owned());
+        }
+        for name in self.variables_in(sources) {
+            self.record(Use::Tested(name));
+        }
+    }
+
+    /// Records that texts are split at any characters.
+    pub(super) fn split_oddly(&mut self) {
+        self.several.extend(self.printed.iter().cloned());
     }
 
     /// Records what a script prints, which arithmetic compares.
     pub(super) fn compare_output(&mut self, script: &Script) {
-        let mut sources = Sources::default();
-        self.planted |= !sources.of_output(script);
+        let mut sources = Sources::of(&self.functions);
+        let is_number = sources.of_output(script);
+        self.planted |= !is_number;
+        if sources.prints_names {
+            self.compared.insert(String::new());
+        }
+        for name in self.variables_in(sources) {
+            self.record(Use::Compared(name));
+        }
+    }
+
+    /// Records that what a script prints is the name of a variable.
+    pub(super) fn name_by_output(&mut self, script: &Script) {
+        let mut sources = Sources::of(&self.functions);
+        let is_number = sources.of_output(script);
+        self.planted |= !is_number;
+        for name in self.variables_in(sources) {
+            self.record(Use::Named(name));
+        }
+    }
+
+    /// Records the programs that were taken for those that print numbers, and returns the variables.
+    pub(super) fn variables_in(&mut self, sources: Sources) -> HashSet<String> {
         self.counters.extend(sources.counters);
+        sources.names
+    }
+
+    /// Records that the values of the variables in an expansion name others.
+    pub(super) fn name_variables(&mut self, written: &str) {
+        names_in(written).for_each(|name| self.record(Use::Named(name)));
+    }
+
+    /// Records that the text of a variable is that of another one, too.
+    pub(super) fn flow_variable(&mut self, from: &str, into: &str) {
+        self.record(Use::Flow(from.to_owned(), into.to_owned()));
     }
 
     /// Records the variables that a text names, whose values arithmetic compares.
     pub(super) fn compare(&mut self, text: &str) {
         self.direct.extend(assigned_in(text));
-        self.naming.extend(names_in(text));
+        names_in(text).for_each(|name| self.record(Use::Compared(name)));
+    }
+
+    /// Records an expansion that arithmetic evaluates or compares, and that may change the text of its variable to another name.
+    pub(super) fn change(&mut self, part: &Part) {
+        let changes = matches!(part, Part::Opaque { written, .. } if written.starts_with("${"));
+        if changes && pieces_of(std::slice::from_ref(part)).joined {
+            self.flow(EXPRESSION, std::slice::from_ref(part), false);
+            self.evaluate_variable(EXPRESSION);
+        }
     }
 
     /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
     pub(super) fn evaluate(&mut self, text: &str) {
         self.direct.extend(assigned_in(text));
-        self.evaluated.extend(names_in(text));
+        names_in(text).for_each(|name| self.record(Use::Evaluated(name)));
     }
 
     /// Records the texts of a word. A quoted text may be evaluated elsewhere; a text in a subscript is evaluated here.
@@ -266,50 +468,6 @@ impl Texts {
         }
     }
 
-    /// Records the parts of a text that becomes a part of a variable, or of the [`ARGUMENTS`].
-    fn flow(&mut self, into: &str, word: &[Part], expands: bool) {
-        let mut sources = Sources::default();
-        let is_file = expands && word.iter().any(is_pattern);
-        if !word.iter().all(|part| sources.of_part(part)) || is_file {
-            self.printed.insert(into.to_owned());
-        }
-        let holds_dollar = |part: &Part| match part {
-            Part::Bare(text) | Part::Quoted(text) => text.contains(['$', '`']),
-            part => prints_dollar(part),
-        };
-        if word.iter().any(holds_dollar) {
-            self.dollared.insert(into.to_owned());
-        }
-        let may_run = |part: &Part| match part {
-            Part::Bare(text) | Part::Quoted(text) => {
-                let unescaped = text.replace('\\', "");
-                text.contains('`') || unescaped.contains("$(") || text.ends_with('$')
-            }
-            Part::Substitution { .. } => prints_dollar(part),
-            // the elements of an array
-            Part::Opaque { written, .. } => written.starts_with('(') && written.contains('$'),
-            _ => false,
-        };
-        if word.iter().any(may_run) {
-            self.running.insert(into.to_owned());
-        }
-        for part in word {
-            let assigned: Vec<String> = match part {
-                Part::Opaque { written, .. } => assigned_in(written).collect(),
-                _ => Vec::new(),
-            };
-            self.assigning
-                .extend(assigned.into_iter().map(|name| (into.to_owned(), name)));
-        }
-        let assigned = assigned_in(&text_of(word))
-            .map(|name| (into.to_owned(), name))
-            .collect::<Vec<_>>();
-        self.assigning.extend(assigned);
-        self.counters.extend(sources.counters);
-        let flows = sources.names.into_iter();
-        self.flows.extend(flows.map(|from| (from, into.to_owned())));
-    }
-
     /// Records an expression that arithmetic evaluates. The names in a command of it are no variables of the expression.
     pub(super) fn evaluate_expression(&mut self, parts: &[Part]) {
         let texts = parts.iter().map(|part| match part {
@@ -325,15 +483,21 @@ impl Texts {
         }
         self.evaluate(&text);
         self.evaluate_parts(parts);
+        parts.iter().for_each(|part| self.change(part));
     }
 
     /// Records text that arithmetic evaluates: the output of a program that may print any text could be a command.
     pub(super) fn evaluate_parts(&mut self, parts: &[Part]) {
-        let mut sources = Sources::default();
+        let mut sources = Sources::of(&self.functions);
         self.planted |= !parts.iter().all(|part| sources.of_part(part));
         self.planted |= parts.iter().any(prints_dollar);
         self.counters.extend(sources.counters);
-        self.evaluated.extend(sources.names);
+        if sources.prints_names {
+            self.evaluate_variable("");
+        }
+        for name in sources.names {
+            self.record(Use::Evaluated(name));
+        }
     }
 }
 
@@ -345,64 +509,12 @@ fn meets(reached: &HashSet<String>, read: &HashSet<String>) -> bool {
 }
 
 /// Returns the text of a word with marks in place of its expansions.
-fn text_of(word: &[Part]) -> String {
+pub(super) fn text_of(word: &[Part]) -> String {
     let parts = word.iter().map(|part| match part {
         Part::Bare(text) | Part::Quoted(text) => text.clone(),
         _ => EXPANSION.to_string(),
     });
     parts.collect()
-}
-
-/// Whether a program that prints numbers may print a dollar sign or a backquote with them, which stands in its words.
-fn prints_dollar(part: &Part) -> bool {
-    let Part::Substitution { script, .. } = part else {
-        return false;
-    };
-    if !Sources::default().of_output(script) {
-        return false;
-    }
-    let is_dollar = |part: &Part| match part {
-        Part::Bare(text) | Part::Quoted(text) => text.contains(['$', '`']),
-        part => prints_dollar(part),
-    };
-    let holds = |word: &Word| word.iter().any(is_dollar);
-    let prints = |node: &Node| {
-        let targets = node
-            .redirects
-            .iter()
-            .filter_map(|redirect| match &redirect.target {
-                Target::Word(word) => Some(word),
-                Target::Heredoc(_) => None,
-            });
-        let pattern = pattern_of(node);
-        let words = words_of(node)
-            .iter()
-            .enumerate()
-            .filter(|(nth, _)| Some(*nth) != pattern);
-        words.map(|(_, word)| word).chain(targets).any(holds)
-    };
-    let mut pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
-    pipelines.any(|pipeline| match pipeline.split_last() {
-        // it prints texts of what it reads
-        Some((last, feeding)) if name_of(last) == "bc" => {
-            prints(last) || feeding.iter().any(prints)
-        }
-        Some((last, _)) => prints(last),
-        None => false,
-    })
-}
-
-/// Returns the word of a program that is a pattern, which it does not print.
-fn pattern_of(node: &Node) -> Option<usize> {
-    let words = words_of(node);
-    match &*name_of(node) {
-        "grep" | "egrep" | "fgrep" | "zgrep" => {
-            let is_pattern = |word: &Word| !beginning(word).starts_with('-');
-            Some(1 + words.get(1..)?.iter().position(is_pattern)?)
-        }
-        "expr" => Some(1 + words.iter().position(|word| beginning(word) == ":")?),
-        _ => None,
-    }
 }
 
 impl Parser<'_> {
@@ -446,137 +558,24 @@ impl Parser<'_> {
     }
 }
 
-/// The parts of a text: variables, and programs that print numbers.
-#[derive(Default)]
-struct Sources {
-    names: HashSet<String>,
-    counters: HashSet<String>,
-}
-
-impl Sources {
-    /// Whether a part is a number, or a text of the line and of the variables that are recorded.
-    fn of_part(&mut self, part: &Part) -> bool {
-        match part {
-            Part::Bare(text) | Part::Quoted(text) => {
-                self.names.extend(names_in(text));
-                true
-            }
-            Part::Param { name, .. } => {
-                let is_argument =
-                    name.starts_with(|c: char| c.is_ascii_digit() || "@*".contains(c));
-                let name = if is_argument { ARGUMENTS } else { name };
-                self.names.insert(name.to_owned());
-                true
-            }
-            Part::Substitution { script, .. } => self.of_output(script),
-            Part::Process { .. } => true,
-            Part::Opaque {
-                scripts, written, ..
-            } => {
-                let is_arithmetic = written.starts_with("$((") || written.starts_with("$[");
-                if !is_arithmetic {
-                    self.names.extend(names_in(written));
-                }
-                // a subscript, without text, is evaluated where it stands
-                is_arithmetic || written.is_empty() || scripts.is_empty()
-            }
-        }
-    }
-
-    /// Whether a word is a text of the line, and not the names of files.
-    fn of_word(&mut self, word: &Word) -> bool {
-        !word.iter().any(is_pattern) && word.iter().all(|part| self.of_part(part))
-    }
-
-    fn of_words(&mut self, node: &Node) -> bool {
-        words_of(node).iter().all(|word| self.of_word(word))
-    }
-
-    /// Whether a script prints numbers only.
-    fn of_output(&mut self, script: &Script) -> bool {
-        let pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
-        let pipelines: Vec<&Vec<Node>> = pipelines.collect();
-        let Some((last, before)) = pipelines.split_last() else {
-            return true;
-        };
-        let mut is_quiet = |pipeline: &Vec<Node>| match pipeline.as_slice() {
-            [node] => {
-                let is_plain = words_of(node).iter().flatten().all(|part| match part {
-                    Part::Bare(text) | Part::Quoted(text) => !text.contains('\\'),
-                    _ => true,
-                });
-                is_plain && PRINTS_NOTHING.contains(&&*name_of(node)) && self.of_words(node)
-            }
-            _ => false,
-        };
-        match before {
-            // `grep -c x f || true`
-            [counted] if is_quiet(last) => self.of_numbers(counted),
-            _ => before.iter().all(|pipeline| is_quiet(pipeline)) && self.of_numbers(last),
-        }
-    }
-
-    fn of_numbers(&mut self, pipeline: &[Node]) -> bool {
-        let last = pipeline.split_last();
-        last.is_none_or(|(node, feeding)| self.of_number(node, feeding))
-    }
-
-    /// Whether a command prints numbers only, whatever the commands before it in its pipeline print.
-    fn of_number(&mut self, node: &Node, feeding: &[Node]) -> bool {
-        let name = name_of(node);
-        let words: Vec<String> = words_of(node).iter().skip(1).map(beginning).collect();
-        let counts = match name.as_str() {
-            // they print texts of what they read
-            "bc" => {
-                let echoes = |node: &Node| {
-                    matches!(&*name_of(node), "echo" | "printf") && self.of_words(node)
-                };
-                feeding.iter().all(echoes)
-                    && words.iter().all(|word| word.starts_with('-'))
-                    && node
-                        .redirects
-                        .iter()
-                        .all(|redirect| match &redirect.target {
-                            Target::Word(word) => redirect.operator != "<" && self.of_word(word),
-                            Target::Heredoc(_) => false,
-                        })
-            }
-            name => prints_numbers(name, &words),
-        };
-        // messages hold texts of what is read: `date -f f 2>&1`
-        let has_messages = node
-            .redirects
-            .iter()
-            .any(|redirect| redirect.operator.contains('&'));
-        self.counters.insert(name);
-        counts && !has_messages && self.of_words(node)
-    }
-}
-
-/// Whether a part of a word makes it the names of files.
-fn is_pattern(part: &Part) -> bool {
-    matches!(part, Part::Bare(text) if text.contains(['*', '?', '[']))
-}
-
-fn words_of(node: &Node) -> &[Word] {
-    match &node.kind {
-        Kind::Simple { words, .. } => words,
-        _ => &[],
-    }
-}
-
-/// Returns the name of the program of a simple command, without its folder; it is empty for others.
-fn name_of(node: &Node) -> String {
-    let name = words_of(node).first().and_then(literal).unwrap_or_default();
-    name.rsplit('/').next().unwrap_or_default().to_owned()
-}
-
 pub(super) fn is_name(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric()
 }
 
+/// Returns the name under which the group of a match is recorded with which a text begins: `BASH_REMATCH[1]`.
+fn group_of(text: &str) -> String {
+    let is_group = |text: &&str| {
+        let index = text
+            .strip_prefix("BASH_REMATCH[")
+            .and_then(|rest| rest.strip_suffix(']'));
+        index.is_some_and(|index| ("1"..="9").contains(&index))
+    };
+    let group = text.get(..15).filter(is_group);
+    group.unwrap_or("BASH_REMATCH").to_owned()
+}
+
 /// Returns the variables that a text names if arithmetic evaluates it, and [`ARGUMENTS`] for `$1` and `$@`.
-fn names_in(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn names_in(text: &str) -> impl Iterator<Item = String> {
     let ends = |at: usize| text.get(at..).and_then(|rest| rest.find(|c| !is_name(c)));
     let begins = text.char_indices().filter(move |&(at, c)| {
         is_name(c)
@@ -592,6 +591,7 @@ fn names_in(text: &str) -> impl Iterator<Item = String> {
             match name.starts_with(|c: char| c.is_ascii_digit()) {
                 true => is_expansion.then(|| ARGUMENTS.to_owned()),
                 false if before.ends_with('#') => None,
+                false if name == "BASH_REMATCH" => Some(group_of(text.get(at..)?)),
                 false => Some(name.to_owned()),
             }
         })
@@ -605,7 +605,7 @@ fn names_in(text: &str) -> impl Iterator<Item = String> {
 
 /// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any, also if a part of the name is an
 /// expansion.
-fn assigned_in(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn assigned_in(text: &str) -> impl Iterator<Item = String> {
     let operators = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>'];
     let names = move |before: &str| {
         let before = before.trim_end_matches(operators).trim_end();

@@ -116,3 +116,30 @@ fn options_of_pushd_do_not_change_to_the_folder() {
     ]);
     all_are_read(&["cd /a && pushd /srv && rm -rf x", "pushd src; rm -rf x"]);
 }
+
+/// What a loop over names of files deletes is listed as the pattern of the names.
+#[test]
+fn a_loop_deletes_what_its_pattern_matches() {
+    for (line, expected) in [
+        (
+            "for f in /tmp/build-*; do rm -rf \"$f\"; done",
+            "rm -rf /tmp/build-*",
+        ),
+        (
+            "for f in /a/* b; do rm -rf -- \"${f}\"; done",
+            "rm -rf -- /a/* b",
+        ),
+        ("cd /x; for f in a*; do rm -r \"$f\"; done", "rm -r /x/a*"),
+    ] {
+        let found = crate::read(line).unwrap();
+        let words: Vec<String> = found.iter().map(|words| words.join(" ")).collect();
+        assert!(words.iter().any(|one| one == expected), "{line}: {words:?}");
+    }
+    crate::all_are_unknown(&[
+        // a name with blanks becomes other words
+        "for f in /tmp/build-*; do rm -rf $f; done",
+        "for f in /tmp/.*; do rm -rf \"$f\"; done",
+        "for f in $(cat f); do rm -rf \"$f\"; done",
+        "for f in /tmp/a*; do f=$x; rm -rf \"$f\"; done",
+    ]);
+}

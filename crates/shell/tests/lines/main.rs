@@ -24,6 +24,7 @@ mod programs;
 mod quirks;
 mod settings;
 mod several;
+mod sources;
 mod undetermined;
 mod vanishing;
 

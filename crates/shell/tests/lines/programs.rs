@@ -484,3 +484,24 @@ fn tmux_reads_commands_and_passes_variables() {
         "perl -MJSON::PP -0777ne 'print' f.json",
     ]);
 }
+
+#[test]
+fn what_a_session_or_a_hook_of_settings_runs() {
+    crate::all_are_unknown(&[
+        "screen -S x -p 0 -X stuff 'rm -rf d^M'",
+        "screen -X eval 'screen rm -rf d'",
+        "screen -X \"$c\"",
+    ]);
+    crate::all_are_listed_or_errors(&[
+        "screen -X exec rm -rf d",
+        "git svn clone --authors-prog='rm -rf d' u",
+        "git svn --authors-prog 'rm -rf d' fetch",
+        "git -c hook.x.command='rm -rf d' -c hook.x.event=pre-commit commit",
+        "git config hook.x.command 'rm -rf d'",
+    ]);
+    crate::none_deletes(&[
+        "screen -S x -X quit; screen -ls",
+        "git svn fetch && git svn rebase",
+        "git config hook.x.event pre-commit",
+    ]);
+}

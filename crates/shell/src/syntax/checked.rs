@@ -1,0 +1,352 @@
+//! Variables that a condition has found to be numbers: `[[ $n =~ ^[0-9]+$ ]] && echo $((n + 1))`.
+//!
+//! A check holds for what runs after it only if it succeeds, up to the next other assignment of the variable. If a function may run
+//! meanwhile, or any text that is evaluated, nothing is known of the variable.
+
+use std::collections::HashSet;
+
+use super::cursor::Parser;
+use super::{Kind, Node, Part, Script, Statement, Word, literal};
+
+/// What is done with the text of a variable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Use {
+    /// Arithmetic evaluates it.
+    Evaluated(String),
+    /// Arithmetic compares it.
+    Compared(String),
+    /// It names another variable.
+    Named(String),
+    /// It stands in words of `test` without quotes.
+    Tested(String),
+    /// It is a part of the text of another variable.
+    Flow(String, String),
+}
+
+impl Use {
+    /// Returns the variable.
+    pub(super) fn variable(&self) -> &str {
+        match self {
+            Use::Evaluated(name)
+            | Use::Compared(name)
+            | Use::Named(name)
+            | Use::Tested(name)
+            | Use::Flow(name, _) => name,
+        }
+    }
+}
+
+/// A variable that is checked, from the check on.
+#[derive(Clone, Debug)]
+pub(super) struct Check {
+    name: String,
+    uses: Vec<Use>,
+    /// Whether the variable is assigned another value.
+    is_broken: bool,
+}
+
+/// The checks of a text, and what is done with variables that they have found to be numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Checks {
+    open: Vec<Check>,
+    pub(super) held: HashSet<Use>,
+    /// The programs that run after a check and before its end; an empty name stands for any.
+    pub(super) calls: HashSet<String>,
+}
+
+impl Checks {
+    /// Returns the number of checks that hold.
+    pub(super) fn count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Begins to take a variable for a number.
+    pub(super) fn begin(&mut self, name: String) {
+        self.open.push(Check {
+            name,
+            uses: Vec::new(),
+            is_broken: false,
+        });
+    }
+
+    /// Ends all checks but so many, and returns the uses of variables that were assigned meanwhile.
+    pub(super) fn end(&mut self, count: usize) -> Vec<Use> {
+        let mut broken = Vec::new();
+        for check in self.open.drain(count.min(self.open.len())..) {
+            match check.is_broken {
+                true => broken.extend(check.uses),
+                false => self.held.extend(check.uses),
+            }
+        }
+        broken
+    }
+
+    /// Keeps a use of a variable that is a number here, or returns it.
+    pub(super) fn hold(&mut self, one: Use) -> Option<Use> {
+        let is_checked = |check: &&mut Check| !check.is_broken && check.name == one.variable();
+        match self.open.iter_mut().find(is_checked) {
+            Some(check) => {
+                check.uses.push(one);
+                None
+            }
+            None => Some(one),
+        }
+    }
+
+    /// Records that a variable gets another value.
+    pub(super) fn reassign(&mut self, name: &str) {
+        let same = self.open.iter_mut().filter(|check| check.name == name);
+        same.for_each(|check| check.is_broken = true);
+    }
+
+    /// Whether a check of the variable still holds.
+    pub(super) fn holds(&self, name: &str) -> bool {
+        let mut open = self.open.iter();
+        open.any(|check| check.name == name && !check.is_broken)
+    }
+
+    /// Returns which checks are broken, for [`Checks::restore`].
+    pub(super) fn broken(&self) -> Vec<bool> {
+        self.open.iter().map(|check| check.is_broken).collect()
+    }
+
+    /// Takes back that variables were assigned: they got numbers.
+    pub(super) fn restore(&mut self, broken: &[bool]) {
+        for (check, was) in self.open.iter_mut().zip(broken) {
+            check.is_broken = *was;
+        }
+    }
+
+    /// Leaves the checks that hold, for a text that may run elsewhere.
+    pub(super) fn leave(&mut self) -> Vec<Check> {
+        std::mem::take(&mut self.open)
+    }
+
+    /// Comes back to the checks that were left.
+    pub(super) fn come_back(&mut self, open: Vec<Check>) {
+        self.open = open;
+    }
+
+    /// Records that a program runs.
+    pub(super) fn call(&mut self, name: &str) {
+        if !self.open.is_empty() {
+            self.calls.insert(name.to_owned());
+        }
+    }
+
+    /// Adds the uses and programs of another text.
+    pub(super) fn add(&mut self, other: &Checks) {
+        self.held.extend(other.held.iter().cloned());
+        self.calls.extend(other.calls.iter().cloned());
+    }
+}
+
+/// The variables that the command before the position has found to be numbers.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// If it succeeds.
+    pub(super) succeeds: Vec<String>,
+    /// If it fails.
+    pub(super) fails: Vec<String>,
+    /// In any case in which the next command runs.
+    pub(super) goes_on: Vec<String>,
+}
+
+impl Parser<'_> {
+    /// Begins to take these variables for numbers.
+    pub(super) fn begin_checks(&mut self, names: Vec<String>) {
+        names
+            .into_iter()
+            .for_each(|name| self.names.texts.checks.begin(name));
+    }
+
+    /// Ends all checks but so many.
+    pub(super) fn end_checks(&mut self, count: usize) {
+        let broken = self.names.texts.checks.end(count);
+        broken
+            .into_iter()
+            .for_each(|one| self.names.texts.record(one));
+    }
+
+    /// Parses a part of a command that runs only if these variables are numbers.
+    pub(super) fn where_checked<T>(
+        &mut self,
+        names: Vec<String>,
+        parse: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let count = self.names.texts.checks.count();
+        self.begin_checks(names);
+        let found = parse(self);
+        self.end_checks(count);
+        found
+    }
+
+    /// Returns what is known behind a pipeline, before which these variables were checked: behind `&&` they still are, and behind `||` only
+    /// if it ends the shell.
+    pub(super) fn found_behind(
+        &mut self,
+        checked: Vec<String>,
+        pipelines: &[Vec<Node>],
+        is_and: bool,
+    ) -> Found {
+        let last = std::mem::take(&mut self.found);
+        if is_and {
+            let checks = &self.names.texts.checks;
+            let still = checked.into_iter().filter(|name| checks.holds(name));
+            return Found {
+                succeeds: still.chain(last.succeeds).collect(),
+                ..Found::default()
+            };
+        }
+        let ends = match pipelines {
+            [_, last] => self.is_exit(last),
+            _ => false,
+        };
+        Found {
+            goes_on: if ends { checked } else { Vec::new() },
+            ..Found::default()
+        }
+    }
+
+    /// Whether a script never goes on behind its end: it ends the shell, the function or the round of the loop.
+    pub(super) fn never_goes_on(&mut self, script: &Script) -> bool {
+        match script.statements.last() {
+            Some(Statement {
+                pipelines,
+                background: false,
+                ..
+            }) => match pipelines.as_slice() {
+                [pipeline] => self.is_exit(pipeline),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a pipeline ends the shell, the function or the round of the loop.
+    pub(super) fn is_exit(&mut self, pipeline: &[Node]) -> bool {
+        let [node] = pipeline else {
+            return false;
+        };
+        match &node.kind {
+            _ if !node.redirects.is_empty() => false,
+            Kind::Group {
+                subshell: false,
+                body,
+                ..
+            } => self.never_goes_on(body),
+            Kind::Simple { assigns, words } if assigns.is_empty() && words.len() <= 2 => {
+                let is_status = |text: String| text.bytes().all(|byte| byte.is_ascii_digit());
+                let is_plain = words
+                    .get(1)
+                    .is_none_or(|word| literal(word).is_some_and(is_status));
+                let name = words.first().and_then(literal).unwrap_or_default();
+                let ends = match name.as_str() {
+                    "exit" => true,
+                    "return" => self.functions > 0,
+                    "continue" | "break" => self.loops > 0,
+                    _ => false,
+                };
+                self.names.texts.checks.calls.extend(ends.then_some(name));
+                ends && is_plain
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns the numbers of the groups of a regular expression that may match other texts than numbers, up to the ninth one.
+pub(super) fn open_groups(pattern: &[Part]) -> Vec<usize> {
+    let mut text = String::new();
+    let mut is_open = false;
+    for part in pattern {
+        match part {
+            Part::Bare(bare) => text.push_str(bare),
+            Part::Quoted(quoted) => text.extend(quoted.chars().map(|_| 'x')),
+            _ => is_open = true,
+        }
+    }
+    let groups = text.char_indices().filter(|(_, c)| *c == '(');
+    let is_number = |at: usize| {
+        let inner = text.get(at + 1..).unwrap_or_default();
+        let mut depth = 1;
+        let end = inner.find(|c| {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            depth == 0
+        });
+        end.and_then(|end| inner.get(..end))
+            .is_some_and(is_digits_only)
+    };
+    let closed: Vec<bool> = groups.map(|(at, _)| is_number(at)).collect();
+    let is_other = |nth: &usize| is_open || closed.get(nth - 1).is_some_and(|closed| !closed);
+    (1..10).filter(is_other).collect()
+}
+
+/// Returns what a condition of these words has found, if these variables are numbers where it holds.
+pub(super) fn found_by(words: &[Word], succeeds: Vec<String>) -> Found {
+    // `! $n =~ ^[0-9]+$`
+    let fails = match words {
+        [sign, left, pattern] if literal(sign).as_deref() == Some("!") => {
+            checked_variable(left, pattern)
+        }
+        _ => None,
+    };
+    Found {
+        succeeds,
+        fails: fails.into_iter().collect(),
+        ..Found::default()
+    }
+}
+
+/// Returns the variable that a pattern of `=~` has found to be a number: `$n =~ ^[0-9]+$`.
+pub(super) fn checked_variable(left: &Word, pattern: &[Part]) -> Option<String> {
+    let [Part::Param { name, .. }] = left.as_slice() else {
+        return None;
+    };
+    let is_variable = name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
+    (is_variable && matches_numbers(pattern)).then(|| name.clone())
+}
+
+/// Whether a regular expression matches numbers only: digits, maybe with a sign, and nothing around them.
+fn matches_numbers(pattern: &[Part]) -> bool {
+    // a dollar sign at the end of a word is read as a text
+    let [Part::Bare(begin), Part::Quoted(end)] = pattern else {
+        return false;
+    };
+    begin.strip_prefix('^').is_some_and(is_digits_only) && end == "$"
+}
+
+/// Whether each character that a regular expression matches is a digit or a sign.
+pub(super) fn is_digits_only(pattern: &str) -> bool {
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let quantifiers = |c: char| "?*+()-".contains(c) || c.is_ascii_digit();
+        let sets = ["[[:digit:]]", "[-+]", "[+-]"];
+        let begins = sets.iter().find_map(|set| rest.strip_prefix(set));
+        rest = match (begins, rest.strip_prefix('[')) {
+            (Some(after), _) => after,
+            (None, Some(inner)) => match inner.split_once(']') {
+                Some((set, after)) if is_digits(set) => after,
+                _ => return false,
+            },
+            _ => match (rest.strip_prefix(quantifiers), rest.strip_prefix('{')) {
+                (Some(after), _) => after,
+                (_, Some(inner)) => match inner.split_once('}') {
+                    Some((times, after)) if is_digits(&times.replace(',', "")) => after,
+                    _ => return false,
+                },
+                _ => return false,
+            },
+        };
+    }
+    true
+}
+
+/// Whether a text is not empty and consists of digits and ranges of them.
+fn is_digits(set: &str) -> bool {
+    !set.is_empty() && set.chars().all(|c| c == '-' || c.is_ascii_digit())
+}

@@ -1,0 +1,275 @@
+//! Sources of a text: the variables and the programs whose texts it holds.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::numbers::{Printed, SEVERAL, printed_by};
+use super::outputs::output_of;
+use super::pieces::{is_pattern, keeps_digits, pieces_of};
+use super::simple::beginning;
+use super::texts::{ARGUMENTS, EXPANSION, names_in};
+use super::{Kind, Node, Part, Script, Target, Word, literal};
+use crate::table::PRINTS_NOTHING;
+
+/// The parts of a text: variables, and programs that print numbers.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// The functions that are defined before, of which the output is recorded.
+    functions: Rc<HashSet<String>>,
+    pub(super) names: HashSet<String>,
+    /// Programs whose output is taken for numbers.
+    pub(super) counters: HashSet<String>,
+    /// Whether a program prints a word that may be the name of any variable: `$(id -un)`.
+    pub(super) prints_names: bool,
+}
+
+impl Sources {
+    /// Returns no sources yet, for a text behind the definitions of these functions.
+    pub(super) fn of(functions: &Rc<HashSet<String>>) -> Sources {
+        Sources {
+            functions: Rc::clone(functions),
+            ..Sources::default()
+        }
+    }
+
+    /// Whether a part is a number, or a text of the line and of the variables that are recorded.
+    pub(super) fn of_part(&mut self, part: &Part) -> bool {
+        match part {
+            Part::Bare(text) | Part::Quoted(text) => {
+                self.names.extend(names_in(text));
+                true
+            }
+            Part::Param { name, .. } => {
+                let is_argument =
+                    name.starts_with(|c: char| c.is_ascii_digit() || "@*".contains(c));
+                let name = if is_argument { ARGUMENTS } else { name };
+                self.names.insert(name.to_owned());
+                true
+            }
+            Part::Substitution { script, .. } => self.of_output(script),
+            Part::Process { .. } => true,
+            Part::Opaque {
+                scripts, written, ..
+            } => {
+                let is_arithmetic = written.starts_with("$((") || written.starts_with("$[");
+                if is_arithmetic || keeps_digits(written) {
+                    return true;
+                }
+                self.names.extend(names_in(written));
+                // a subscript, without text, is evaluated where it stands
+                written.is_empty() || scripts.iter().all(|script| self.of_output(script))
+            }
+        }
+    }
+
+    /// Whether a word is a text of the line, and not the names of files.
+    fn of_word(&mut self, word: &Word) -> bool {
+        let pieces = pieces_of(word);
+        self.prints_names |= pieces.letters && pieces.joined;
+        !word.iter().any(is_pattern) && word.iter().all(|part| self.of_part(part))
+    }
+
+    fn of_words(&mut self, node: &Node) -> bool {
+        words_of(node).iter().all(|word| self.of_word(word))
+    }
+
+    /// Whether a script prints numbers only.
+    pub(super) fn of_output(&mut self, script: &Script) -> bool {
+        let pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
+        let pipelines: Vec<&Vec<Node>> = pipelines.collect();
+        let Some((last, before)) = pipelines.split_last() else {
+            return true;
+        };
+        let mut is_quiet = |pipeline: &Vec<Node>| match pipeline.as_slice() {
+            [node] => {
+                let is_plain = words_of(node).iter().flatten().all(|part| match part {
+                    Part::Bare(text) | Part::Quoted(text) => !text.contains('\\'),
+                    _ => true,
+                });
+                is_plain && PRINTS_NOTHING.contains(&&*name_of(node)) && self.of_words(node)
+            }
+            _ => false,
+        };
+        match before {
+            // `grep -c x f || true`
+            [counted] if is_quiet(last) => self.of_numbers(counted),
+            _ => before.iter().all(|pipeline| is_quiet(pipeline)) && self.of_numbers(last),
+        }
+    }
+
+    fn of_numbers(&mut self, pipeline: &[Node]) -> bool {
+        let last = pipeline.split_last();
+        last.is_none_or(|(node, feeding)| self.of_number(node, feeding))
+    }
+
+    /// Whether a command prints numbers only, whatever the commands before it in its pipeline print.
+    pub(super) fn of_number(&mut self, node: &Node, feeding: &[Node]) -> bool {
+        let name = name_of(node);
+        // messages hold texts of what is read: `date -f f 2>&1`
+        let has_messages = node
+            .redirects
+            .iter()
+            .any(|redirect| redirect.operator.contains('&'));
+        if self.functions.contains(&name) {
+            self.names.insert(output_of(&name));
+            return !has_messages;
+        }
+        let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
+        let printed = match name.as_str() {
+            // they print texts of what they read
+            "bc" => match self.feeds_words(node, feeding, &words) {
+                true => Printed::Words,
+                false => Printed::Texts,
+            },
+            // the first column is the number, the other one the operand
+            "cut" => match feeding {
+                [.., counted] if is_first_column(&words) => self.of_usage(counted),
+                _ => Printed::Texts,
+            },
+            name => printed_by(name, &words),
+        };
+        self.counters.insert(name);
+        self.prints_names |= printed == Printed::Names;
+        let has_words = matches!(printed, Printed::Words | Printed::Names);
+        printed != Printed::Texts && !has_messages && (!has_words || self.of_words(node))
+    }
+
+    /// Whether `bc` reads and prints texts of the words of the line only.
+    fn feeds_words(&mut self, node: &Node, feeding: &[Node], words: &[String]) -> bool {
+        let echoes =
+            |node: &Node| matches!(&*name_of(node), "echo" | "printf") && self.of_words(node);
+        feeding.iter().all(echoes)
+            && words.iter().all(|word| word.starts_with('-'))
+            && node
+                .redirects
+                .iter()
+                .all(|redirect| match &redirect.target {
+                    Target::Word(word) => redirect.operator != "<" && self.of_word(word),
+                    Target::Heredoc(_) => false,
+                })
+    }
+
+    /// What the first column of a command holds that prints sizes and names: `du -s x`. A name may have several lines.
+    fn of_usage(&mut self, node: &Node) -> Printed {
+        let name = name_of(node);
+        let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
+        let sums = words.iter().any(|word| {
+            let letters = word.strip_prefix('-').unwrap_or_default();
+            word == "--summarize" || letters.contains('s') && !letters.starts_with('-')
+        });
+        let is_plain = |word: &String| {
+            !word.contains('\n')
+                && !word.starts_with("--fil")
+                && !word.starts_with("--t")
+                && !word.starts_with("-0")
+        };
+        let is_number = name == "du"
+            && sums
+            && words.iter().all(is_plain)
+            && !words.iter().any(|word| is_cluster_with(word, 'h'))
+            && node.redirects.iter().all(|one| !one.operator.contains('&'))
+            && self.of_words(node);
+        self.counters.insert(name);
+        match is_number {
+            true => Printed::Numbers,
+            false => Printed::Texts,
+        }
+    }
+}
+
+/// Whether words of `cut` ask for the first column between tabs.
+fn is_first_column(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    matches!(words.as_slice(), ["-f1"] | ["-f", "1"] | ["--fields=1"])
+}
+
+/// Whether a word is a cluster of short options with this letter.
+fn is_cluster_with(word: &str, letter: char) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
+}
+
+/// Returns the text of a word up to its first expansion, with a mark if there is one. [`SEVERAL`] stands before it
+/// if that may be several words.
+fn begins_or_opens(word: &Word) -> String {
+    let mut text = beginning(word);
+    let is_quoted = |part: &Part| match part {
+        Part::Bare(_) | Part::Quoted(_) => true,
+        Part::Param { quoted, name, .. } => *quoted && name != "@",
+        Part::Substitution { quoted, .. } => *quoted,
+        Part::Opaque {
+            quoted, written, ..
+        } => *quoted && !written.contains('@') || written.starts_with("$(("),
+        Part::Process { .. } => true,
+    };
+    if literal(word).is_none() {
+        let is_one = word.iter().all(is_quoted);
+        text.extend((!is_one).then_some(SEVERAL));
+        text.push(EXPANSION);
+    }
+    text
+}
+
+pub(super) fn words_of(node: &Node) -> &[Word] {
+    match &node.kind {
+        Kind::Simple { words, .. } => words,
+        _ => &[],
+    }
+}
+
+/// Returns the name of the program of a simple command, without its folder; it is empty for others.
+pub(super) fn name_of(node: &Node) -> String {
+    let name = words_of(node).first().and_then(literal).unwrap_or_default();
+    name.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// Whether a program that prints numbers may print a dollar sign or a backquote with them, which stands in its words.
+pub(super) fn prints_dollar(part: &Part) -> bool {
+    let Part::Substitution { script, .. } = part else {
+        return false;
+    };
+    if !Sources::default().of_output(script) {
+        return false;
+    }
+    let is_dollar = |part: &Part| match part {
+        Part::Bare(text) | Part::Quoted(text) => text.contains(['$', '`']),
+        part => prints_dollar(part),
+    };
+    let holds = |word: &Word| word.iter().any(is_dollar);
+    let prints = |node: &Node| {
+        let targets = node
+            .redirects
+            .iter()
+            .filter_map(|redirect| match &redirect.target {
+                Target::Word(word) => Some(word),
+                Target::Heredoc(_) => None,
+            });
+        let pattern = pattern_of(node);
+        let words = words_of(node)
+            .iter()
+            .enumerate()
+            .filter(|(nth, _)| Some(*nth) != pattern);
+        words.map(|(_, word)| word).chain(targets).any(holds)
+    };
+    let mut pipelines = script.statements.iter().flat_map(|one| &one.pipelines);
+    pipelines.any(|pipeline| match pipeline.split_last() {
+        // it prints texts of what it reads
+        Some((last, feeding)) if name_of(last) == "bc" => {
+            prints(last) || feeding.iter().any(prints)
+        }
+        Some((last, _)) => prints(last),
+        None => false,
+    })
+}
+
+/// Returns the word of a program that is a pattern, which it does not print.
+fn pattern_of(node: &Node) -> Option<usize> {
+    let words = words_of(node);
+    match &*name_of(node) {
+        "grep" | "egrep" | "fgrep" | "zgrep" => {
+            let is_pattern = |word: &Word| !beginning(word).starts_with('-');
+            Some(1 + words.get(1..)?.iter().position(is_pattern)?)
+        }
+        "expr" => Some(1 + words.iter().position(|word| beginning(word) == ":")?),
+        _ => None,
+    }
+}
