@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::cursor::Parser;
 use super::{Kind, Node, Part, Script, Statement, Word, literal};
 
-/// What is done with the text of a variable.
+/// Uses of the text of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Use {
     /// Arithmetic evaluates it.

@@ -3,7 +3,7 @@
 use super::texts::EXPANSION;
 use crate::table::{PRINTS_NUMBERS, listed};
 
-/// What the output of a program consists of.
+/// The kinds of output of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Printed {
     /// Numbers, whatever the words of the program are.

@@ -4,7 +4,7 @@ use super::sources::{name_of, words_of};
 use super::{Node, Script, literal};
 use crate::table::{PRINTS_ONE_WORD, listed};
 
-/// How much a command prints, whatever it reads.
+/// The length of the output of a command, whatever it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Amount {
     /// One word, or none.

@@ -4,7 +4,7 @@ use super::brackets::is_joined;
 use super::texts::EXPANSION;
 use super::{Inner, Part, Word};
 
-/// What a word gives a variable that may be a part of a name.
+/// The value that a word gives a variable, which may be a part of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pieces {
     /// It has letters.

@@ -149,7 +149,7 @@ impl Sources {
                 })
     }
 
-    /// What the first column of a command holds that prints sizes and names: `du -s x`. A name may have several lines.
+    /// The first column of a command that prints sizes and names: `du -s x`. A name may have several lines.
     fn of_usage(&mut self, node: &Node) -> Printed {
         let name = name_of(node);
         let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
