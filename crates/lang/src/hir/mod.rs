@@ -215,6 +215,12 @@ impl Spec {
         reads::reads(self, self.roots_of(property))
     }
 
+    /// Returns the field of the clock, if judging a property depends on it: through bounds and windows in time.
+    pub fn clock_of(&self, property: &Property) -> Option<usize> {
+        let is_timed = || self.formulas.is_timed(property.formula) || self.reads_of(property).clock;
+        self.schema.clock.filter(|_| is_timed())
+    }
+
     /// Returns the expressions that judging a property evaluates: its conditions, the ranges of its variables, and the filter of
     /// steps.
     pub fn roots_of(&self, property: &Property) -> impl Iterator<Item = ExprId> {
