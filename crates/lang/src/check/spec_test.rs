@@ -9,7 +9,8 @@ use super::names::Space;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{
-    Atom, Bound, Expect, Formula, Property, PropertyKind, Quantified, Severity, Test, Unary,
+    Atom, Bound, Expect, Expected, Formula, Property, PropertyKind, Quantified, Severity, Test,
+    Unary,
 };
 use crate::ids::{FormulaId, PropertyId};
 use crate::input_schema::{Absent, Field};
@@ -304,6 +305,7 @@ impl<'a> Checker<'a> {
                 property,
                 verdict: SmolStr::new_static(verdict),
                 at,
+                form: Expected::Verdict,
                 span: *expect.span,
             }),
             None => {
@@ -377,6 +379,7 @@ impl<'a> Checker<'a> {
             property,
             verdict: SmolStr::new_static(verdict),
             at,
+            form: Expected::Verdict,
             span: *expect.span,
         })
     }
@@ -454,6 +457,7 @@ impl<'a> Checker<'a> {
             property,
             verdict: SmolStr::new_static("satisfied"),
             at: None,
+            form: Expected::Condition(at),
             span: *expect.span,
         })
     }

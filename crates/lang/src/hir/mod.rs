@@ -46,7 +46,7 @@ pub use model::{
 };
 pub use outline::Outline;
 pub use property::{
-    Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
+    Expect, Expected, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
 };
 pub use system::{StateVar, System};
 
