@@ -80,7 +80,8 @@ impl<'a> Checker<'a> {
         if cases.is_empty() {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `given`")
-                    .label("no events to check"),
+                    .label("no events to check")
+                    .note("state the events before what is expected: `given [{…}, {…}]`"),
             );
         }
         self.steps_that_are_not_given(test, first);
@@ -89,7 +90,8 @@ impl<'a> Checker<'a> {
         if expected.iter().all(|clauses| clauses.is_empty()) {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `expect`")
-                    .label("it would always pass"),
+                    .label("it would always pass")
+                    .note("state a verdict, `expect PROPERTY violated at 1`, or a condition, `expect CONDITION at 1`"),
             );
             return;
         }
@@ -251,7 +253,8 @@ impl<'a> Checker<'a> {
 
     fn field_of(&mut self, fields: &[Field], name: &ast::Name, what: &str) -> Option<usize> {
         let found = fields.iter().position(|field| field.name == name.text);
-        if found.is_none() {
+        // Any field may be declared in an `event` block that could not be read.
+        if found.is_none() && !self.has_lost_names() {
             let mut diagnostic =
                 Diagnostic::new(Code::G0305, name.span, format!("unknown {what} `{name}`"))
                     .label("not declared");
@@ -302,10 +305,10 @@ impl<'a> Checker<'a> {
         let declared = self.declared_property(name);
         match self.spec.find_property(&name.text) {
             Some(property) => Some(Expect {
+                form: Expected::Verdict,
                 property,
                 verdict: SmolStr::new_static(verdict),
                 at,
-                form: Expected::Verdict,
                 span: *expect.span,
             }),
             None => {
@@ -376,10 +379,10 @@ impl<'a> Checker<'a> {
             self.spec.outline.instances.push((property, template));
         }
         Some(Expect {
+            form: Expected::Verdict,
             property,
             verdict: SmolStr::new_static(verdict),
             at,
-            form: Expected::Verdict,
             span: *expect.span,
         })
     }
@@ -454,10 +457,10 @@ impl<'a> Checker<'a> {
         };
         let property = self.tested(expect, None, formula);
         Some(Expect {
+            form: Expected::Condition(at),
             property,
             verdict: SmolStr::new_static("satisfied"),
             at: None,
-            form: Expected::Condition(at),
             span: *expect.span,
         })
     }
