@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::failure::{Failure, complain};
+use super::failure::{Failure, complain, warn};
 use guard_markov::format::{
     ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json, read_uncertain_explicit,
 };
 use guard_markov::interval::{UncertainChain, has_intervals};
-use guard_markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
+use guard_markov::{
+    Chain, Definitions, Limits, Overlap, Scalar, Scope, TextError, explore, parse_model,
+};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChainArgs {
@@ -115,6 +117,9 @@ impl ChainArgs {
                 let model = parse_model(&text).map_err(|wrong| at(path, &wrong))?;
                 let given = self.definitions()?;
                 let built = explore(&model, &given, &limits).map_err(|wrong| at(path, &wrong))?;
+                if let Some(overlap) = &built.overlap {
+                    warn_of_overlap(path, overlap);
+                }
                 (built.chain, built.scope, built.deadlocks)
             }
             _ => {
@@ -130,7 +135,7 @@ impl ChainArgs {
             } else {
                 "states have"
             };
-            super::failure::warn(&format!(
+            warn(&format!(
                 "{deadlocks} {states} no transition: added a self-loop and the label \"deadlock\" to each"
             ));
         }
@@ -218,6 +223,21 @@ impl ChainArgs {
         })?;
         Ok((found.chain, Scope::default(), found.deadlocks))
     }
+}
+
+/// Warns about commands with overlapping guards: such a model is often meant as one with choices (`mdp`).
+fn warn_of_overlap(path: &Path, overlap: &Overlap) {
+    let [first, second] = overlap.places;
+    warn(&format!(
+        "{}:{}:{}: in state {} this command and the one at {}:{} are both enabled: the chain takes each enabled command with \
+         equal probability",
+        path.display(),
+        first.line,
+        first.column,
+        overlap.state,
+        second.line,
+        second.column
+    ));
 }
 
 /// A `.srew` and a `.trew` of one reward structure.

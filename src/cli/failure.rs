@@ -1,6 +1,7 @@
 //! The exit codes of commands, and failures that end a command early.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
@@ -82,7 +83,20 @@ impl Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Failure {
-        Failure::Usage(error.to_string())
+        // Who starts a command (a hook, a job) may start it in another folder than its author thought.
+        let looked_in = match &error {
+            LoadError::Unreadable { path, reason }
+                if reason.kind() == io::ErrorKind::NotFound && Path::new(path).is_relative() =>
+            {
+                std::env::current_dir().ok()
+            }
+            _ => None,
+        };
+        let message = error.to_string();
+        Failure::Usage(match looked_in {
+            Some(folder) => format!("{message}; looked in `{}`", folder.display()),
+            None => message,
+        })
     }
 }
 

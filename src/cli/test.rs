@@ -1,5 +1,6 @@
 //! `guard test`: runs the `test` blocks of specs.
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,11 +12,12 @@ use super::limits::{LimitArgs, explain};
 use super::output::Output;
 use super::{jobs, progress, spec};
 use crate::audit::{Progress, test_record};
-use crate::eval::Program;
+use crate::eval::{LimitError, Limits, Program};
 use crate::hir::{Spec, Test};
 use crate::input::limits::InputLimits;
 use crate::input::open;
 use crate::mutate::{self, Recording};
+use crate::replay::{self, Replay};
 use crate::report::spec_test::{self, Outcome as Run, TestReport};
 use crate::source::{FileId, SourceMap};
 
@@ -74,8 +76,9 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        let program = match Program::compile(&spec, &args.limits.eval()) {
-            Ok(program) => program,
+        let limits = args.limits.eval();
+        let runner = match Runner::new(&spec, &checked.sources, &limits) {
+            Ok(runner) => runner,
             Err(error) => {
                 complain(&format!(
                     "cannot test `{}`: {}",
@@ -95,15 +98,7 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
                 left += 1;
                 continue;
             }
-            let start = Instant::now();
-            let judged = program.judge(test_record(test, &checked.sources));
-            reports.push(spec_test::compare(
-                &spec,
-                &checked.sources,
-                test,
-                judged.as_ref(),
-                start.elapsed(),
-            ));
+            reports.push(runner.run(test));
         }
     }
     if let (Some(part), true, true) = (&args.filter, reports.is_empty(), left > 0) {
@@ -125,6 +120,60 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     } else {
         Outcome::Holds
     }))
+}
+
+/// Runs the tests of a spec.
+pub(super) struct Runner<'a> {
+    spec: &'a Spec,
+    sources: &'a SourceMap,
+    limits: &'a Limits,
+    program: Program,
+    /// Made for the first test that fails.
+    replay: OnceCell<Option<Replay>>,
+}
+
+impl<'a> Runner<'a> {
+    /// Compiles a spec.
+    ///
+    /// # Errors
+    /// A formula exceeds the limits on automata.
+    pub(super) fn new(
+        spec: &'a Spec,
+        sources: &'a SourceMap,
+        limits: &'a Limits,
+    ) -> Result<Runner<'a>, LimitError> {
+        Ok(Runner {
+            spec,
+            sources,
+            limits,
+            program: Program::compile(spec, limits)?,
+            replay: OnceCell::new(),
+        })
+    }
+
+    /// Runs a test. The report of one that fails has the conditions that hold at its steps.
+    pub(super) fn run(&self, test: &Test) -> TestReport {
+        let record = || test_record(test, self.sources);
+        let start = Instant::now();
+        let judged = self.program.judge(record());
+        let took = start.elapsed();
+        let mut report = spec_test::compare(self.spec, self.sources, test, judged.as_ref(), took);
+        if report.outcome == Run::Fail
+            && let Some(replay) = self.replay()
+        {
+            let steps = replay.steps(&record()).steps;
+            report.add_letters(self.spec, test, |step, atom| {
+                let values = steps.iter().find(|values| values.place == step as usize)?;
+                *values.atoms.get(atom.index())?
+            });
+        }
+        report
+    }
+
+    fn replay(&self) -> Option<&Replay> {
+        let made = || Replay::new(self.spec, self.limits, replay::Limits::default()).ok();
+        self.replay.get_or_init(made).as_ref()
+    }
 }
 
 /// Runs mutation testing (`--mutants`).

@@ -7,7 +7,7 @@ use smol_str::{SmolStr, format_smolstr};
 use super::{Limits, Recording};
 use crate::audit::{Readers, judge_text, test_record};
 use crate::eval::Program;
-use crate::hir::{Expect, Formulas, Spec, Test};
+use crate::hir::{Expect, Expected, Formulas, Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
 use crate::input::formats::FormatChoice;
 use crate::input::limits::InputLimits;
@@ -172,6 +172,7 @@ impl<'a> Judged<'a> {
             let (verdict, at) = outcome(&judged, PropertyId::new(0));
             first = Some((verdict, at));
             let expect = Expect {
+                form: Expected::Verdict,
                 property,
                 verdict: verdict.as_str().into(),
                 at: at.filter(|_| verdict == Verdict::Violated),

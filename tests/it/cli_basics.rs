@@ -68,3 +68,21 @@ fn a_code_is_explained() {
     assert_eq!(code, 2);
     assert!(err.contains("did you mean `G0101`?"), "{err}");
 }
+
+/// A command that another program starts runs in a folder that its author may not think of.
+#[test]
+fn a_missing_spec_is_named_with_the_folder() {
+    let folder = crate::support::cli::Folder::new(&[]);
+    let run = folder.guard(&["check", "specs/a.guard"]);
+    let here = std::fs::canonicalize(folder.path()).unwrap();
+    let looked_in = format!("; looked in `{}`\n", here.display());
+    assert!(
+        run.err.starts_with("error: cannot read `specs/a.guard`: ")
+            && run.err.ends_with(&looked_in),
+        "{}",
+        run.err
+    );
+    let whole = here.join("a.guard");
+    let run = folder.guard(&["check", whole.to_str().unwrap()]);
+    assert!(!run.err.contains("looked in"), "{}", run.err);
+}

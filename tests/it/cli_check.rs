@@ -725,3 +725,24 @@ fn a_property_is_compared_with_an_automaton() {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.contains("bounds in time"), "{}", run.err);
 }
+
+/// The clock is read by bounds and windows in time, and by nothing else.
+#[test]
+fn an_explanation_names_the_clock() {
+    let spec = r#"event { kind: string, at: time? }
+predicate a = kind == "a"
+rule bounded: when a then kind == "b" within 5s
+property counted = always (count[0,60s](a) <= 2)
+property stepped = always (count[0,5](a) <= 2)
+"#;
+    let folder = Folder::new(&[("a.guard", spec)]);
+    for (name, expected) in [
+        ("bounded", r#"["/kind","/at"]"#),
+        ("counted", r#"["/kind","/at"]"#),
+        ("stepped", r#"["/kind"]"#),
+    ] {
+        let run = folder.guard(&["explain", "a.guard", name, "--format", "json"]);
+        let explained: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(explained["reads"].to_string(), expected, "{name}");
+    }
+}

@@ -592,3 +592,36 @@ fn a_spec_that_orders_events_is_told_of() {
     let run = folder.guard_with(&["monitor", "p.guard"], line);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
 }
+
+/// A client that abandons another number than it means is told, instead of leaving its own reservation open.
+#[test]
+fn an_unknown_proposal_is_not_abandoned() {
+    let spec = "event { kind: string }\nproperty once_only = always (count(kind == \"pay\") <= 1)\n\
+                enforce once_only { violated => block }\n";
+    let folder = Folder::new(&[("a.guard", spec)]);
+    let input = r#"{"phase":"before","event":{"kind":"pay"}}
+{"phase":"abandon","proposal":2}
+{"phase":"abandon","proposal":1}
+{"phase":"abandon","proposal":1}
+"#;
+    let run = folder.guard_with(&["monitor", "a.guard"], input);
+    let lines = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let rulings: Vec<&str> = lines
+        .iter()
+        .map(|line| line["decision"].as_str().unwrap())
+        .collect();
+    assert_eq!(rulings, ["allow", "block", "allow", "block"]);
+    for (line, number) in [(1, 2), (3, 1)] {
+        assert_eq!(
+            lines[line]["errors"][0],
+            format!(
+                "no open proposal has the number {number}: it was denied, committed, abandoned, older than its reservation, or never made"
+            )
+        );
+    }
+    assert_eq!(run.code, 3);
+}

@@ -526,3 +526,111 @@ fn labels_for_prism_are_names() {
         assert!(run.out.contains(label), "{}", run.out);
     }
 }
+
+/// What goes wrong while the states of a model are explored is said with the place that it comes from.
+#[test]
+fn faults_of_an_explored_model_have_a_place() {
+    let module = |commands: &str| format!("dtmc\nmodule m\n  x : [0..3];\n{commands}endmodule\n");
+    let drn = |target: u32, reward: i32| {
+        format!(
+            "@type: DTMC\n@parameters\n\n@reward_models\nr \n@nr_states\n2\n@model\n\
+             state 0 [0] init\n  action 0 [0]\n    {target} : 1\nstate 1 [{reward}]\n  action 0 [0]\n    1 : 1\n"
+        )
+    };
+    let negative = module("  [] x=0 -> 1.5:(x'=1) + -0.5:(x'=2);\n");
+    let reward = module("  [] x=0 -> (x'=1);\n") + "rewards\n  x=0 : -1;\nendrewards\n";
+    for (name, text, expected) in [
+        (
+            "a.prism",
+            negative,
+            "a.prism:4:13: the probability 1.5 is not between 0 and 1 (in state x=0)",
+        ),
+        (
+            "a.prism",
+            reward,
+            "a.prism:7:9: unsupported reward -1: expected a finite number of at least 0 (in state x=0)",
+        ),
+        (
+            "a.drn",
+            drn(5, 0),
+            "a.drn:11:5: state 5 does not exist: the model has 2 states, 0 to 1",
+        ),
+        (
+            "a.drn",
+            drn(1, -1),
+            "a.drn:12:9: unsupported reward -1: expected a finite number of at least 0",
+        ),
+        (
+            "a.prism",
+            module("  [] x==0 -> (x'=1);\n"),
+            "a.prism:4:8: expected an expression, found `=`; help: write `=` for equality",
+        ),
+        (
+            "a.prism",
+            module("  [] x=0 && true -> (x'=1);\n"),
+            "a.prism:4:11: expected an expression, found `&`; help: write `&` for \"and\"",
+        ),
+        (
+            "a.prism",
+            module("  [] x=0 or x=1 -> (x'=1);\n"),
+            "a.prism:4:10: expected `->`, found `or`; help: write `|` for \"or\"",
+        ),
+        (
+            "a.prism",
+            module("  [] not x=0 -> (x'=1);\n"),
+            "a.prism:4:10: expected `->`, found `x`; help: write `!` for \"not\"",
+        ),
+        (
+            "a.prism",
+            module("").replace("dtmc", "mdp"),
+            "a.prism:1:1: unsupported model type `mdp`: expected `dtmc`; help: write `dtmc` if at most one command is \
+             enabled in every state: a chain takes each enabled command with equal probability",
+        ),
+        (
+            "a.prism",
+            module("") + "player p m endplayer\n",
+            "a.prism:5:1: a chain has no players; help: leave out the block: the chain takes each enabled command \
+             with equal probability",
+        ),
+    ] {
+        let folder = Folder::new(&[(name, &text)]);
+        let run = folder.guard(&["query", "--chain", name, "P=? [ F true ]"]);
+        assert_eq!(run.err, format!("error: {expected}\n"), "{text}");
+        assert_eq!(run.code, 2, "{text}");
+    }
+}
+
+/// A chain takes each of several enabled commands of a module with the same probability, which is seldom meant.
+#[test]
+fn overlapping_guards_are_warned_of() {
+    let model = "dtmc
+module m
+  x : [0..2];
+  [] x=0 -> (x'=1);
+  [go] x<2 -> (x'=2);
+  [] x>=1 -> true;
+endmodule
+module other
+  y : bool;
+  [go] true -> (y'=true);
+  [] y -> true;
+endmodule
+";
+    let folder = Folder::new(&[
+        ("a.prism", model),
+        (
+            "b.prism",
+            &model.replace("x<2", "x=3").replace("[go] true", "[go] y"),
+        ),
+    ]);
+    let run = folder.guard(&["query", "--chain", "a.prism", "P=? [ F x=1 ]"]);
+    assert_eq!(
+        run.err,
+        "warning: a.prism:4:3: in state x=0 & !y this command and the one at 5:3 are both enabled: the chain takes \
+         each enabled command with equal probability\n"
+    );
+    assert_eq!(run.code, 0);
+    // Commands of two modules take turns.
+    let run = folder.guard(&["query", "--chain", "b.prism", "P=? [ F x=1 ]"]);
+    assert_eq!(run.err, "", "{}", run.out);
+}

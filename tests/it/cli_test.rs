@@ -252,3 +252,29 @@ fn a_test_has_several_cases() {
     assert!(run.out.contains("answered (case 2)"), "{}", run.out);
     assert!(run.out.contains("2 tests: 1 passed"), "{}", run.out);
 }
+
+/// Steps of a failed test show which conditions of its properties hold, wherever the verdict comes from; conditions that the test
+/// itself states, and other properties, are none of them.
+#[test]
+fn a_failed_test_shows_what_holds() {
+    let spec = r#"event { kind: string, tool: string?, at: time? }
+predicate pays = kind == "call" and tool == "pay"
+predicate approves = kind == "approval"
+property approved = always (pays -> once approves)
+property each = forall t: never (tool == t and approves)
+rule soon: when pays then approves within 5s
+test "a" {
+  given [{kind: "approval", tool: "x"}, {kind: "call", tool: "pay"}, {kind: "call", tool: "ship"}]
+  expect approved violated at 1
+  expect count(pays) == 2 at 1
+  expect kind == "end"
+}
+test "b" {
+  given [{kind: "approval", tool: "x"}, {kind: "call", tool: "pay"}]
+  expect each satisfied
+  expect soon satisfied
+}
+"#;
+    let folder = Folder::new(&[("a.guard", spec)]);
+    insta::assert_snapshot!(folder.guard(&["test", "a.guard"]).out);
+}

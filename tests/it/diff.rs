@@ -785,3 +785,27 @@ fn the_command_compares_specs_and_recorded_runs() {
     );
     assert_eq!(json["properties"][0]["no_longer_violated"], false);
 }
+
+/// Comparisons with numbers part the values of a member without a type, too: a text is on neither side.
+#[test]
+fn comparisons_of_one_member_are_decided() {
+    let spec = |bound: &str| {
+        format!(
+            "event {{ tool: string?  args: json? }}
+property p = always (tool == \"pay\" -> args.amount {bound})
+enforce when tool == \"pay\" and args.amount {bound} => ask
+"
+        )
+    };
+    for (old, new, expected) in [
+        ("< 100", "< 200", Relation::Looser),
+        ("< 200", "< 100", Relation::Stricter),
+        ("< 100", "<= 99", Relation::Stricter),
+        ("< 100", "> 100", Relation::Different),
+        ("< 100", "< 100.0", Relation::Equal),
+    ] {
+        let diff = diff_of(&spec(old), &spec(new));
+        assert_eq!(relation(&diff, "p").0, expected, "{old} {new}: {diff:?}");
+        assert!(!diff.has_undecided(), "{old} {new}: {diff:?}");
+    }
+}

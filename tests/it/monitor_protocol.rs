@@ -99,10 +99,10 @@ impl Reference {
                     _ => Reference::ruling(self.recorded),
                 }
             }
-            Request::Abandon(number) => {
-                self.open.remove(&number);
-                Ruling::Allow
-            }
+            Request::Abandon(number) => match self.open.remove(&number) {
+                Some(_) => Ruling::Allow,
+                None => Ruling::Block,
+            },
             Request::Fork => panic!("a fork is about two traces"),
         }
     }

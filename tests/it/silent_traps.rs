@@ -495,13 +495,15 @@ property p = never (kind == \"call\" and tool == \"rm\" and typo == \"/\")\n";
     assert_eq!(lines.last().unwrap()["absent_fields"], wanted, "{lines:?}");
 }
 
-/// A member or text that no event has, beside a similar one that nobody looks for, is likely to be misspelt.
+/// A member or text that no event has, beside a similar one that its property does not look for, is likely to be misspelt, whatever
+/// other properties look for.
 #[test]
 fn a_name_that_is_likely_to_be_misspelt_is_noted() {
     let spec = "use std.agent
 property p = never (tool == \"delte_file\" and args.pth == \"/\")
 property q = never (tool in {\"move_file\", \"move_files\"} and (args.user.naame as string? ?? \"\") == \"x\")
-property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" or kind == \"calll\")\n";
+property r = never (args.path == \"b\" or tool == \"v1\" or tool == \"tool_1\" or kind == \"calll\")
+property s = always (tool == \"delete_file\" -> kind == \"call\")\n";
     let event = |tool: &str, args: &str| {
         format!("{{\"kind\":\"call\",\"tool\":\"{tool}\",\"args\":{args}}}")
     };

@@ -364,3 +364,60 @@ property s = forall c: never (call_id == c and args.path.x starts_with "a")
     let run = folder.guard(&["audit", "a.guard", "t.json"]);
     insta::assert_snapshot!(format!("{}\n{}", violations(&run.out), run.err));
 }
+
+/// A count says which steps it counts: those since the last reset, within the window, of the instance.
+#[test]
+fn counted_steps_are_listed() {
+    let spec = r#"event { t: time, kind: string, id: string? }
+predicate pays = kind == "pay"
+property few = always (count(pays) <= 2)
+property anew = always (count(pays, since: kind == "reset") <= 1)
+property soon = always (count[0,10s](pays) <= 1)
+property each = forall i: always (count(pays and id == i) <= 1)
+property many = always (count(true) <= 11)
+"#;
+    let event =
+        |t: u32, kind: &str, id: &str| format!("{{\"t\":{t},\"kind\":\"{kind}\",\"id\":\"{id}\"}}");
+    let mut events = vec![
+        event(0, "pay", "a"),
+        event(20, "reset", "x"),
+        event(40, "pay", "b"),
+        event(45, "wait", "x"),
+        event(50, "pay", "a"),
+    ];
+    events.extend((6..13).map(|t| event(t * 10, "wait", "y")));
+    let traces = format!("{{\"events\":[{}]}}\n", events.join(","));
+    let folder = Folder::new(&[("a.guard", spec), ("t.jsonl", &traces)]);
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl"]);
+    insta::assert_snapshot!(violations(&run.out));
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl", "--format", "json"]);
+    let lines = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    let value = |property: &str| {
+        let line = lines.iter().find(|line| line["property"] == property);
+        line.unwrap()["why"]["reasons"][0]["values"][0].clone()
+    };
+    assert_eq!(value("few")["steps"], serde_json::json!([0, 2, 4]));
+    assert_eq!(value("few")["more_steps"], Value::Null);
+    assert_eq!(value("many")["more_steps"], 4);
+}
+
+/// Whatever leaves a verdict unknown is named: a field of the record, data on which evaluation fails, a condition to be written.
+#[test]
+fn what_is_missing_is_named() {
+    let spec = r#"trace { meta budget: int? from "/budget" }
+event { kind: string, args: json? }
+predicate agrees = todo("the user agrees")
+property of_record = always (meta.budget > 3)
+property of_past = always (count(any x in commands(args.cmd as string): x[0] == "rm") <= 0)
+property unwritten = always (kind == "call" -> once agrees)
+"#;
+    let traces = r#"{"budget":"high","events":[{"kind":"call","args":{"cmd":"$x -rf"}},{"kind":"end","args":{"cmd":"ls"}}]}"#;
+    let folder = Folder::new(&[("a.guard", spec), ("t.jsonl", traces)]);
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl"]);
+    let open = run.out.split("\nproperty  ").next().unwrap();
+    insta::assert_snapshot!(open);
+}

@@ -170,6 +170,10 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
 /// A term of a condition with its value as text, cut to a length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TermValue {
@@ -177,6 +181,12 @@ pub struct TermValue {
     pub term: String,
     /// Its value.
     pub value: String,
+    /// For a count over earlier steps: the first steps that were counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<u32>,
+    /// The number of counted steps beyond these.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_steps: usize,
     /// Whether the value is not one of the event alone, but depends on earlier ones.
     #[serde(skip)]
     pub remembered: bool,
@@ -193,6 +203,13 @@ pub struct Overdue {
     pub elapsed: String,
     /// The allowed time or steps.
     pub allowed: String,
+}
+
+impl Reason {
+    /// Whether the condition has the value at one step only.
+    pub(crate) fn is_one_step(&self) -> bool {
+        self.first == self.last
+    }
 }
 
 impl fmt::Display for Reason {
@@ -224,7 +241,16 @@ impl fmt::Display for Reason {
 
 impl fmt::Display for TermValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.term, self.value)
+        write!(f, "{} = {}", self.term, self.value)?;
+        if let [step] = self.steps[..] {
+            return write!(f, " (at step {step})");
+        }
+        let steps: Vec<String> = self.steps.iter().map(u32::to_string).collect();
+        match (steps.as_slice(), self.more_steps) {
+            ([], _) => Ok(()),
+            (steps, 0) => write!(f, " (at steps {})", steps.join(", ")),
+            (steps, more) => write!(f, " (at steps {} and {more} more)", steps.join(", ")),
+        }
     }
 }
 

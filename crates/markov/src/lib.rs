@@ -42,7 +42,7 @@ pub mod why;
 pub use chain::{Chain, ChainBuilder, ChainError, ROW_TOLERANCE, Rewards};
 pub use check::{Answer, CheckError, Checker, Numbers, Options, Single, Truth};
 pub use prism::{
-    Definitions, Explored, Limits, Properties, Property, Scope, explore, parse_model,
+    Definitions, Explored, Limits, Overlap, Properties, Property, Scope, explore, parse_model,
     parse_properties,
 };
 pub use scalar::{Approx, Estimate, Scalar, UNIT, parse_rational};

@@ -14,8 +14,9 @@ use serde_json::{Value as Json, json};
 
 use super::convert;
 use super::documents::Documents;
-use crate::audit::{self, Progress, Readers, test_record};
+use crate::audit::{self, Progress, Readers};
 use crate::cli::limits::{LimitArgs, explain};
+use crate::cli::test::Runner;
 use crate::cli::trace_search::{self, Sought};
 use crate::cli::verify::{holds, is_wanted};
 use crate::eval::Program;
@@ -248,18 +249,12 @@ fn analysed(documents: &mut Documents, uri: &Uri) -> Result<(u64, Spec, SourceMa
 
 /// Runs a test: all of its cases.
 fn run_test(spec: &Spec, sources: &SourceMap, name: &str) -> Result<Done, String> {
-    let program =
-        Program::compile(spec, &LimitArgs::default().eval()).map_err(|error| explain(&error))?;
+    let limits = LimitArgs::default().eval();
+    let runner = Runner::new(spec, sources, &limits).map_err(|error| explain(&error))?;
     let case = format!("{name} (case ");
     let tests = spec.tests.iter();
     let tests = tests.filter(|test| test.name == name || test.name.starts_with(&case));
-    let reports: Vec<TestReport> = tests
-        .map(|test| {
-            let start = Instant::now();
-            let judged = program.judge(test_record(test, sources));
-            spec_test::compare(spec, sources, test, judged.as_ref(), start.elapsed())
-        })
-        .collect();
+    let reports: Vec<TestReport> = tests.map(|test| runner.run(test)).collect();
     if reports.is_empty() {
         return Err(format!("the spec has no test {name:?}"));
     }

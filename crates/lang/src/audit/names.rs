@@ -8,7 +8,7 @@
 //! A step costs one lookup for each name that no event has had so far, one for each other name beside it, and one for each place of
 //! which no value had the kind of a constant; and one for its tool. Else nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -53,13 +53,19 @@ struct Noted {
 impl Names {
     /// Returns the names that the properties of a spec look for.
     pub(super) fn new(spec: &Spec) -> Names {
-        let roots = (spec.properties.iter()).flat_map(|property| spec.roots_of(property));
+        let properties = spec.properties.iter();
+        let roots = properties
+            .clone()
+            .flat_map(|property| spec.roots_of(property));
         let tool = compared::field_of(spec, "tool");
+        let together: Vec<Place> = properties
+            .flat_map(|property| compared::places(spec, spec.roots_of(property)))
+            .collect();
         let noted = compared::places(spec, roots)
             .into_iter()
             .map(|place| Noted {
-                members: Looked::new(&place.members),
-                texts: Looked::new(&place.texts),
+                members: Looked::new(&place, &together, |place| &place.members),
+                texts: Looked::new(&place, &together, |place| &place.texts),
                 kinds: AtomicU8::new(0),
                 spellings: (tool == Some(place.field) && place.path.is_empty())
                     .then(|| Spellings::new(&place.texts)),
@@ -74,8 +80,8 @@ impl Names {
     pub(super) fn unused(&self) -> Names {
         let places = self.places.iter().map(|noted| Noted {
             place: noted.place.clone(),
-            members: Looked::new(&noted.place.members),
-            texts: Looked::new(&noted.place.texts),
+            members: noted.members.unused(),
+            texts: noted.texts.unused(),
             kinds: AtomicU8::new(0),
             spellings: (noted.spellings.as_ref()).map(|_| Spellings::new(&noted.place.texts)),
         });
@@ -208,23 +214,50 @@ impl Spellings {
 /// The names that are looked for in one place.
 #[derive(Debug)]
 struct Looked {
-    names: Vec<(SmolStr, AtomicBool)>,
+    names: Vec<(LookedFor, AtomicBool)>,
     /// The others, as long as some name was not found.
     others: RwLock<SeededSet<SmolStr>>,
 }
 
+/// A name that is looked for.
+#[derive(Clone, Debug)]
+struct LookedFor {
+    name: SmolStr,
+    /// The names that some property looks for together with it: `tool in {"rm", "rmdir"}` means both.
+    alternatives: BTreeSet<SmolStr>,
+}
+
 impl Looked {
-    fn new(names: &[SmolStr]) -> Looked {
-        let names = names.iter();
+    /// Returns the names that are looked for in a place, given the places of each property.
+    fn new(place: &Place, together: &[Place], names: impl Fn(&Place) -> &[SmolStr]) -> Looked {
+        let is_same = |of: &&Place| (of.field, &of.path) == (place.field, &place.path);
+        let looked_for = |name: &SmolStr| {
+            let of_properties = together.iter().filter(is_same).map(&names);
+            let beside = of_properties.filter(|names| names.contains(name));
+            LookedFor {
+                name: name.clone(),
+                alternatives: beside.flatten().cloned().collect(),
+            }
+        };
+        let names = names(place).iter().map(looked_for);
+        Looked {
+            names: names.map(|name| (name, AtomicBool::new(false))).collect(),
+            others: RwLock::default(),
+        }
+    }
+
+    /// Returns the same names, none of which was found.
+    fn unused(&self) -> Looked {
+        let names = self.names.iter();
         Looked {
             names: names
-                .map(|name| (name.clone(), AtomicBool::new(false)))
+                .map(|(name, _)| (name.clone(), AtomicBool::new(false)))
                 .collect(),
             others: RwLock::default(),
         }
     }
 
-    fn missing(&self) -> impl Iterator<Item = &(SmolStr, AtomicBool)> {
+    fn missing(&self) -> impl Iterator<Item = &(LookedFor, AtomicBool)> {
         let names = self.names.iter();
         names.filter(|(_, found)| !found.load(Ordering::Relaxed))
     }
@@ -239,7 +272,7 @@ impl Looked {
         has: impl Fn(&SmolStr) -> bool,
         all: impl FnOnce() -> I,
     ) {
-        for (_, found) in self.missing().filter(|(name, _)| has(name)) {
+        for (_, found) in self.missing().filter(|(of, _)| has(&of.name)) {
             found.store(true, Ordering::Relaxed);
         }
         if !self.is_missing() {
@@ -255,18 +288,19 @@ impl Looked {
         }
     }
 
-    /// Returns the names that were not found, each with a similar one that nobody looked for.
+    /// Returns the names that were not found, each with a similar one that events had, and no property looks for beside it.
     fn unseen(&self) -> impl Iterator<Item = (&SmolStr, Option<SmolStr>)> {
         let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
         let mut others: Vec<SmolStr> = match others.len() > MOST {
             true => Vec::new(),
             false => others.iter().cloned().collect(),
         };
-        others.retain(|other| self.names.iter().all(|(name, _)| name != other));
         others.sort_unstable();
-        self.missing().map(move |(name, _)| {
-            let similar = misspelling_of(name, others.iter().map(SmolStr::as_str));
-            (name, similar.map(SmolStr::new))
+        self.missing().map(move |(of, _)| {
+            let is_other = |other: &&SmolStr| !of.alternatives.contains(*other);
+            let others = others.iter().filter(is_other);
+            let similar = misspelling_of(&of.name, others.map(SmolStr::as_str));
+            (&of.name, similar.map(SmolStr::new))
         })
     }
 }

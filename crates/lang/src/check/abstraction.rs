@@ -209,12 +209,17 @@ impl<'a> Checker<'a> {
                                 self.fitting(typed, &Type::Int, span)
                             }
                         };
+                        let ends = [&**low, &**high];
                         let (low, high) = (
                             self.end_of_range(scope, low)?,
                             self.end_of_range(scope, high)?,
                         );
                         if low > high {
-                            self.error(Code::G0335, *ty.span, "this range is empty");
+                            let diagnostic =
+                                Diagnostic::new(Code::G0335, *ty.span, "this range is empty")
+                                    .label(format!("{low} is greater than {high}"));
+                            let diagnostic = self.with_ends_swapped(diagnostic, ends);
+                            self.report(diagnostic);
                             return None;
                         }
                         if typed.ty == Type::Error {

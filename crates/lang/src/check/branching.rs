@@ -254,14 +254,13 @@ impl<'a> Checker<'a> {
         if let Some((low, high)) = between {
             let value = number.to_f64();
             if !(low..=high).contains(&value) {
-                self.report(
-                    Diagnostic::new(
-                        Code::G0333,
-                        span,
-                        format!("expected a number from {low} to {high}"),
-                    )
-                    .label(format!("found {number}")),
-                );
+                let message = format!("expected a number from {low} to {high}");
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0333, span, message).label(format!("found {number}"));
+                if high == 1.0 {
+                    diagnostic = self.as_percentage(diagnostic, value, span);
+                }
+                self.report(diagnostic);
                 return None;
             }
         }

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::habits::bare;
+use super::name::Qualifier;
 use super::names::ItemRef;
 use super::scope::{Binding, Condition, Scope};
 use super::{Checker, Typed};
@@ -66,6 +68,12 @@ impl<'a> Checker<'a> {
                 }
             },
             ExprKind::Member { base, name } => {
+                if let Some(Qualifier::Module(module)) = self.qualifier(scope, base) {
+                    return self.unknown_in_module(module, name, "function");
+                }
+                if self.is_misspelt_module(scope, base, name) {
+                    return self.wrong();
+                }
                 let args: Vec<&'a ast::Expr> = std::iter::once(base.as_ref())
                     .chain(args.iter().map(|arg| &arg.value))
                     .collect();
@@ -122,14 +130,18 @@ impl<'a> Checker<'a> {
         } else {
             "arguments"
         };
-        self.report(
-            Diagnostic::new(
-                Code::G0304,
-                span,
-                format!("expected {wanted} {noun} for `{name}`, found {given}"),
-            )
-            .label("wrong number of arguments"),
-        );
+        let mut diagnostic = Diagnostic::new(
+            Code::G0304,
+            span,
+            format!("expected {wanted} {noun} for `{name}`, found {given}"),
+        )
+        .label("wrong number of arguments");
+        let call = self.snippet(span);
+        if let (0, Some((alone, _))) = (most, bare(&call).split_once('(')) {
+            let without = call.replacen(bare(&call), alone, 1);
+            diagnostic = diagnostic.fix(format!("write `{alone}`"), span, without);
+        }
+        self.report(diagnostic);
         false
     }
 

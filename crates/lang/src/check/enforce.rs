@@ -273,14 +273,19 @@ impl<'a> Checker<'a> {
             }
             (OutcomeKind::Violated, None) => Some(ArmTrigger::Violated),
             (OutcomeKind::Satisfied, None) => Some(ArmTrigger::Satisfied),
-            (OutcomeKind::Violated | OutcomeKind::Satisfied, Some(_)) => {
+            (kind @ (OutcomeKind::Violated | OutcomeKind::Satisfied), Some(_)) => {
+                let word = match kind {
+                    OutcomeKind::Satisfied => "satisfied",
+                    _ => "violated",
+                };
                 self.report(
                     Diagnostic::new(
                         Code::G0371,
                         outcome.span,
                         "a final verdict cannot be delayed",
                     )
-                    .label("`for n steps` applies to `presumably_violated` only"),
+                    .label("`for n steps` applies to `presumably_violated` only")
+                    .fix(format!("write `{word}`"), outcome.span, word),
                 );
                 None
             }
@@ -356,6 +361,30 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Reports an argument without a name after one that has a name.
+    fn positional_after_named(&mut self, args: &[ast::Arg], arg: &ast::Arg) {
+        let message = "positional argument after a named argument";
+        let mut diagnostic = Diagnostic::new(Code::G0304, *arg.value.span, message)
+            .label("expected a named argument");
+        let span = |arg: &ast::Arg| match &arg.name {
+            Some(name) => name.span.to(*arg.value.span),
+            None => *arg.value.span,
+        };
+        if let (Some(first), Some(last)) = (args.first(), args.last()) {
+            let (named, plain): (Vec<&ast::Arg>, Vec<&ast::Arg>) =
+                args.iter().partition(|arg| arg.name.is_some());
+            let ordered: Vec<SmolStr> = plain
+                .into_iter()
+                .chain(named)
+                .map(|arg| self.snippet(span(arg)))
+                .collect();
+            let ordered = ordered.join(", ");
+            let all = span(first).to(span(last));
+            diagnostic = diagnostic.fix(format!("write `{ordered}`"), all, ordered);
+        }
+        self.report(diagnostic);
+    }
+
     fn invoke(&mut self, scope: &Scope<'a>, name: &'a ast::Name, args: &'a [ast::Arg]) -> Invoke {
         let mut made: Vec<(Option<SmolStr>, crate::ids::ExprId)> = Vec::new();
         for arg in args {
@@ -372,11 +401,7 @@ impl<'a> Checker<'a> {
                 );
             }
             if named.is_none() && made.last().is_some_and(|(name, _)| name.is_some()) {
-                self.error(
-                    Code::G0304,
-                    *arg.value.span,
-                    "positional argument after a named argument",
-                );
+                self.positional_after_named(args, arg);
             }
             // `call: call` is the obvious spelling; a bare name that has a value needs no type.
             let value = match &arg.value.kind {

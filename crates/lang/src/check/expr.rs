@@ -271,6 +271,7 @@ impl<'a> Checker<'a> {
             let text = self.snippet(span);
             diagnostic = diagnostic.fix("compare with `true`", span, format!("({text} == true)"));
         }
+        let diagnostic = self.as_condition(diagnostic, &typed.ty, span);
         self.report(diagnostic);
     }
 

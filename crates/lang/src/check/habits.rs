@@ -50,6 +50,87 @@ impl<'a> Checker<'a> {
         true
     }
 
+    /// Adds how to write a range whose ends are in the wrong order.
+    pub(super) fn with_ends_swapped(
+        &self,
+        diagnostic: Diagnostic,
+        [low, high]: [&ast::Expr; 2],
+    ) -> Diagnostic {
+        let swapped = format!("{}..{}", self.snippet(*high.span), self.snippet(*low.span));
+        let span = low.span.to(*high.span);
+        diagnostic.fix(format!("write `{swapped}`"), span, swapped)
+    }
+
+    /// Adds how to write a probability that is stated as a number of per cent: `5` for 5 %.
+    pub(super) fn as_percentage(
+        &self,
+        diagnostic: Diagnostic,
+        value: f64,
+        span: Span,
+    ) -> Diagnostic {
+        let text = self.snippet(span);
+        let is_literal = text.parse::<f64>().is_ok();
+        match is_literal && value > 1.0 && value <= 100.0 {
+            true => diagnostic.fix(
+                format!("write `{text}%` for {text} per cent"),
+                span.after(),
+                "%",
+            ),
+            false => diagnostic,
+        }
+    }
+
+    /// Adds how to write a value as a text.
+    pub(super) fn as_text(&self, diagnostic: Diagnostic, given: &Type, span: Span) -> Diagnostic {
+        let has_text = matches!(
+            given.non_null(),
+            Type::Int | Type::Float | Type::Bool | Type::Enum(_)
+        );
+        match has_text && !self.place.is_states() {
+            true => {
+                let text = format!("text({})", self.snippet(span));
+                diagnostic.fix(format!("write `{text}`"), span, text)
+            }
+            false => diagnostic,
+        }
+    }
+
+    /// Adds how to append a value to a text.
+    pub(super) fn with_text_operand(
+        &self,
+        diagnostic: Diagnostic,
+        left: (&Type, &ast::Expr),
+        right: (&Type, &ast::Expr),
+    ) -> Diagnostic {
+        match (left.0, right.0) {
+            (Type::String, other) => self.as_text(diagnostic, other, *right.1.span),
+            (other, Type::String) => self.as_text(diagnostic, other, *left.1.span),
+            _ => diagnostic,
+        }
+    }
+
+    /// Adds how to make a condition of a value of type `ty`.
+    pub(super) fn as_condition(&self, diagnostic: Diagnostic, ty: &Type, span: Span) -> Diagnostic {
+        let text = self.snippet(span);
+        let text = bare(&text);
+        let compared = match ty.non_null() {
+            Type::Int | Type::Float => format!("{text} > 0"),
+            Type::String => format!("{text} == \"…\""),
+            Type::List(_) | Type::Set(_) | Type::Map(_) => format!("len({text}) > 0"),
+            Type::Enum(of) => match of.values.first() {
+                Some(first) => format!("{text} == {first}"),
+                None => return diagnostic,
+            },
+            _ => return diagnostic,
+        };
+        match ty.may_be_null() {
+            true => diagnostic.note(format!(
+                "compare it, as in `{text} != null`, or `{text} != null and {compared}`"
+            )),
+            false => diagnostic.note(format!("compare it, as in `{compared}`")),
+        }
+    }
+
     /// Adds how to write the literal `other` as a value of type `ty`, with which it is compared.
     pub(super) fn as_literal(
         &self,
@@ -173,5 +254,24 @@ impl<'a> Checker<'a> {
                 .fix("write `always`", *callee.span, "always "),
         );
         Some(self.wrong())
+    }
+}
+
+/// Returns the text of an expression without the parentheses around it.
+pub(super) fn bare(text: &str) -> &str {
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'));
+    // `(a) + (b)` is not in parentheses.
+    let is_whole = |inner: &str| {
+        let mut open = 0i32;
+        inner.chars().all(|c| {
+            open += i32::from(c == '(') - i32::from(c == ')');
+            open >= 0
+        })
+    };
+    match inner.filter(|inner| is_whole(inner)) {
+        Some(inner) => bare(inner.trim()),
+        None => text,
     }
 }

@@ -3,11 +3,12 @@
 use smol_str::SmolStr;
 
 use super::name::{NO_VALUE, Qualifier};
-use super::names::Space;
+use super::names::{Names, Space};
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
+use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind};
 use crate::types::Type;
@@ -55,11 +56,12 @@ impl<'a> Checker<'a> {
                     format!("`{ty}` has no value `{name}`"),
                 )
                 .label("unknown value");
-                if let Type::Enum(of) = &ty
-                    && let Some(near) =
-                        did_you_mean(&name.text, of.values.iter().map(SmolStr::as_str))
-                {
-                    diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+                if let Type::Enum(of) = &ty {
+                    let values: Vec<&str> = of.values.iter().map(SmolStr::as_str).collect();
+                    diagnostic = match did_you_mean(&name.text, values.iter().copied()) {
+                        Some(near) => diagnostic.fix(format!("write `{near}`"), name.span, near),
+                        None => diagnostic.note(format!("its values: `{}`", values.join("`, `"))),
+                    };
                 }
                 self.report(diagnostic);
                 return self.wrong();
@@ -68,18 +70,9 @@ impl<'a> Checker<'a> {
                 if let Some(item) = self.find(module, Space::Value, name) {
                     return self.item_value(item, name, None);
                 }
-                let mut diagnostic = Diagnostic::new(
-                    Code::G0201,
-                    name.span,
-                    format!("the module has no value `{name}`"),
-                )
-                .label("not declared there");
-                if self.find(module, Space::Property, name).is_some() {
-                    diagnostic = diagnostic.note(NO_VALUE);
-                }
-                self.report(diagnostic);
-                return self.wrong();
+                return self.unknown_in_module(module, name, "value");
             }
+            None if self.is_misspelt_module(scope, base, name) => return self.wrong(),
             None => {}
         }
         if self.is_field_of_record(scope, base, name) {
@@ -140,6 +133,58 @@ impl<'a> Checker<'a> {
             }
         };
         self.add(Expr::Member(base_typed.id, name.text.clone()), ty, span)
+    }
+
+    /// Reports a name that a module does not declare.
+    pub(super) fn unknown_in_module(
+        &mut self,
+        module: ModuleIdx,
+        name: &ast::Name,
+        what: &str,
+    ) -> Typed {
+        let message = format!("the module has no {what} `{name}`");
+        let mut diagnostic =
+            Diagnostic::new(Code::G0201, name.span, message).label("not declared there");
+        let all = self.names.all(module, Space::Value);
+        if self.find(module, Space::Property, name).is_some() {
+            diagnostic = diagnostic.note(NO_VALUE);
+        } else if let Some(near) = did_you_mean(&name.text, all) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        }
+        self.report(diagnostic);
+        self.wrong()
+    }
+
+    /// Reports the misspelt name of a module that declares the name behind it: `tols.program`. Returns false if it is none.
+    pub(super) fn is_misspelt_module(
+        &mut self,
+        scope: &Scope<'a>,
+        owner: &ast::Expr,
+        name: &ast::Name,
+    ) -> bool {
+        let ExprKind::Name(owner) = &owner.kind else {
+            return false;
+        };
+        let spaces = [Space::Value, Space::Type, Space::Model];
+        let is_declared = self.binding(scope, owner).is_some()
+            || spaces
+                .iter()
+                .any(|space| self.names.get(scope.module, *space, &owner.text).is_some())
+            || (self.spec.schema.fields.iter()).any(|field| field.name == owner.text);
+        if is_declared || Names::is_predefined(&owner.text) {
+            return false;
+        }
+        let modules = self.names.modules_with(scope.module, &name.text);
+        let Some(near) = did_you_mean(&owner.text, modules) else {
+            return false;
+        };
+        let message = format!("unknown module `{owner}`");
+        self.report(
+            Diagnostic::new(Code::G0201, owner.span, message)
+                .label("not imported")
+                .fix(format!("write `{near}`"), owner.span, near),
+        );
+        true
     }
 
     /// Warns about `args.to.length`, which reads a key named `length`. The top-level object may have such a key; objects below

@@ -208,6 +208,17 @@ impl<'a> Names<'a> {
         self.modules[module].get(name).copied()
     }
 
+    /// Returns the names of the modules imported as a whole that declare a value of this name, sorted.
+    pub(super) fn modules_with(&self, module: ModuleIdx, name: &str) -> Vec<&str> {
+        let modules = self.modules[module].iter();
+        let mut names: Vec<&str> = modules
+            .filter(|(_, target)| self.get(**target, Space::Value, name).is_some())
+            .map(|(name, _)| name.as_str())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Returns the declaration of a name in a module that this one imports as a whole.
     pub(super) fn of_import(&self, module: ModuleIdx, space: Space, name: &str) -> Option<ItemRef> {
         let imports = self.modules[module].values();

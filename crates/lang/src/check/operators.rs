@@ -599,6 +599,8 @@ impl<'a> Checker<'a> {
                 diagnostic = diagnostic.note(format!(
                     "give a value for null, `({operand} ?? 0)`, or ask first: `{operand} != null and …`"
                 ));
+            } else if op == Arith::Add {
+                diagnostic = self.with_text_operand(diagnostic, (&left.ty, lhs), (&right.ty, rhs));
             }
             self.report(diagnostic);
             return self.wrong();

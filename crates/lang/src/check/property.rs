@@ -89,7 +89,13 @@ impl<'a> Checker<'a> {
                     "allow" => "takes the names of lints",
                     _ => "takes a text",
                 };
-                self.error(Code::G0317, attribute.span, format!("`@{name}` {wanted}"));
+                let message = format!("`@{name}` {wanted}");
+                let mut diagnostic = Diagnostic::new(Code::G0317, attribute.span, message);
+                if name == "catastrophic" {
+                    let alone = "@catastrophic";
+                    diagnostic = diagnostic.fix(format!("write `{alone}`"), attribute.span, alone);
+                }
+                self.report(diagnostic);
                 continue;
             }
             match name {

@@ -25,7 +25,8 @@ impl<'a> Checker<'a> {
                 }
                 self.report(
                     Diagnostic::new(Code::G0315, expr.span, "expected a regular expression")
-                        .label("write `/…/`, or the name of a regular-expression `const`"),
+                        .label("write `/…/`, or the name of a regular-expression `const`")
+                        .note("to look for a text, write `contains`"),
                 );
                 None
             }

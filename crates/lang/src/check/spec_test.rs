@@ -9,7 +9,8 @@ use super::names::Space;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{
-    Atom, Bound, Expect, Formula, Property, PropertyKind, Quantified, Severity, Test, Unary,
+    Atom, Bound, Expect, Expected, Formula, Property, PropertyKind, Quantified, Severity, Test,
+    Unary,
 };
 use crate::ids::{FormulaId, PropertyId};
 use crate::input_schema::{Absent, Field};
@@ -79,7 +80,8 @@ impl<'a> Checker<'a> {
         if cases.is_empty() {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `given`")
-                    .label("no events to check"),
+                    .label("no events to check")
+                    .note("state the events before what is expected: `given [{…}, {…}]`"),
             );
         }
         self.steps_that_are_not_given(test, first);
@@ -88,7 +90,8 @@ impl<'a> Checker<'a> {
         if expected.iter().all(|clauses| clauses.is_empty()) {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `expect`")
-                    .label("it would always pass"),
+                    .label("it would always pass")
+                    .note("state a verdict, `expect PROPERTY violated at 1`, or a condition, `expect CONDITION at 1`"),
             );
             return;
         }
@@ -250,7 +253,8 @@ impl<'a> Checker<'a> {
 
     fn field_of(&mut self, fields: &[Field], name: &ast::Name, what: &str) -> Option<usize> {
         let found = fields.iter().position(|field| field.name == name.text);
-        if found.is_none() {
+        // Any field may be declared in an `event` block that could not be read.
+        if found.is_none() && !self.has_lost_names() {
             let mut diagnostic =
                 Diagnostic::new(Code::G0305, name.span, format!("unknown {what} `{name}`"))
                     .label("not declared");
@@ -301,6 +305,7 @@ impl<'a> Checker<'a> {
         let declared = self.declared_property(name);
         match self.spec.find_property(&name.text) {
             Some(property) => Some(Expect {
+                form: Expected::Verdict,
                 property,
                 verdict: SmolStr::new_static(verdict),
                 at,
@@ -374,6 +379,7 @@ impl<'a> Checker<'a> {
             self.spec.outline.instances.push((property, template));
         }
         Some(Expect {
+            form: Expected::Verdict,
             property,
             verdict: SmolStr::new_static(verdict),
             at,
@@ -451,6 +457,7 @@ impl<'a> Checker<'a> {
         };
         let property = self.tested(expect, None, formula);
         Some(Expect {
+            form: Expected::Condition(at),
             property,
             verdict: SmolStr::new_static("satisfied"),
             at: None,

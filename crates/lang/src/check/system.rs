@@ -206,15 +206,17 @@ impl<'a> Checker<'a> {
                 self.domain_of(ty, *written.span)
             }
             ast::TypeKind::Range(low, high) => {
+                let ends = [&**low, &**high];
                 let (low, high) = (self.range_end(scope, low), self.range_end(scope, high));
                 let (Some(low), Some(high)) = (low, high) else {
                     return (Type::Error, wrong);
                 };
                 if low > high {
-                    self.report(
+                    let diagnostic =
                         Diagnostic::new(Code::G0350, written.span, "this range is empty")
-                            .label(format!("{low} is greater than {high}")),
-                    );
+                            .label(format!("{low} is greater than {high}"));
+                    let diagnostic = self.with_ends_swapped(diagnostic, ends);
+                    self.report(diagnostic);
                     return (Type::Error, wrong);
                 }
                 let domain = Domain {

@@ -217,6 +217,8 @@ impl<'a> Checker<'a> {
             diagnostic = diagnostic.note("it may be null: give a default with `?? …`");
         } else if *given == Type::Json {
             diagnostic = diagnostic.note(format!("cast it: `… as {wanted}`"));
+        } else if *wanted.non_null() == Type::String {
+            diagnostic = self.as_text(diagnostic, given, span);
         }
         self.report(diagnostic);
     }

@@ -4,6 +4,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::code::NodeId;
 use super::compiled::{Depends, WatchedCode};
+use super::explain::counted::Counted;
 use super::explain::values::deciding;
 use super::expr::{Eval, Frame};
 use super::monitor::{Automaton, StateSetId};
@@ -414,6 +415,7 @@ impl StepView<'_> {
                     letter.node,
                     &spec.atom(letter.id).text,
                     &names,
+                    &Counted::default(),
                 );
                 Some(Reason {
                     first: step,
@@ -435,7 +437,7 @@ impl StepView<'_> {
         let program = self.program;
         let reason = self.with_eval(&[], |eval| {
             let truth = eval.letter(condition);
-            let found = deciding(program, eval, condition, name, &[]);
+            let found = deciding(program, eval, condition, name, &[], &Counted::default());
             Reason {
                 first: step,
                 last: step,

@@ -46,7 +46,7 @@ pub use model::{
 };
 pub use outline::Outline;
 pub use property::{
-    Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
+    Expect, Expected, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
 };
 pub use system::{StateVar, System};
 
@@ -213,6 +213,12 @@ impl Spec {
     /// filter of steps.
     pub fn reads_of(&self, property: &Property) -> reads::Reads {
         reads::reads(self, self.roots_of(property))
+    }
+
+    /// Returns the field of the clock, if judging a property depends on it: through bounds and windows in time.
+    pub fn clock_of(&self, property: &Property) -> Option<usize> {
+        let is_timed = || self.formulas.is_timed(property.formula) || self.reads_of(property).clock;
+        self.schema.clock.filter(|_| is_timed())
     }
 
     /// Returns the expressions that judging a property evaluates: its conditions, the ranges of its variables, and the filter of

@@ -130,9 +130,20 @@ pub struct Test {
     pub span: Span,
 }
 
+/// The form of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Expected {
+    /// A verdict on a property or formula.
+    Verdict,
+    /// A condition that holds at a step; `None`: at the last one.
+    Condition(Option<u32>),
+}
+
 /// `expect p violated at 3`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Expect {
+    /// The form as written. A condition is expected as a property that is satisfied.
+    pub form: Expected,
     /// The property.
     pub property: PropertyId,
     /// `satisfied`, `violated`, `presumably_satisfied`, `presumably_violated` or `unknown`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Compare, Expr, Formula, Spec, Unary};
+use super::{Compare, Expr, Formula, Spec, Unary, Window};
 use crate::ids::{ExprId, FormulaId, TrackId};
 use crate::value::Value;
 
@@ -19,6 +19,8 @@ pub struct Reads {
     pub vars: BTreeSet<usize>,
     /// Whether there is a `before`, `count` or past operator.
     pub history: bool,
+    /// Whether there is a window in time.
+    pub clock: bool,
     /// Whether there is a `todo`.
     pub todo: bool,
 }
@@ -57,7 +59,11 @@ pub fn reads(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Reads {
             reads.tracks.insert(*track);
         }
         Expr::Todo(_) => reads.todo = true,
-        Expr::Before(_) | Expr::Count { .. } | Expr::Past(..) => reads.history = true,
+        Expr::Before(_) => reads.history = true,
+        Expr::Count { window, .. } | Expr::Past(_, window, ..) => {
+            reads.history = true;
+            reads.clock |= matches!(window, Some(Window::Time(..)));
+        }
         _ => {}
     });
     reads

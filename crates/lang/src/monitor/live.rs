@@ -436,7 +436,10 @@ impl Monitor {
             Request::Act => self.act(event, now),
             Request::Propose => self.propose(event, now),
             Request::Commit(proposal) => self.commit(proposal, event, now),
-            Request::Abandon(proposal) => self.abandon(proposal),
+            Request::Abandon(proposal) => {
+                self.expire(now);
+                self.abandon(proposal)
+            }
             Request::Fork => self.fork_trace(event),
         }
     }

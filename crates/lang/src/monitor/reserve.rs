@@ -301,7 +301,7 @@ impl Monitor {
         judged
     }
 
-    /// Ends a proposal that will not happen: it is no longer reserved.
+    /// Ends a proposal that will not happen: it is no longer reserved. Denies if no open proposal has the number.
     pub fn abandon(&mut self, proposal: u64) -> Decision {
         let mut decision = Decision::new(Cause::Proposal);
         decision.proposal = Some(proposal);
@@ -313,7 +313,10 @@ impl Monitor {
                 self.refuse_histories(proposal, &released);
                 decision.trace = Some(released.trace);
             }
-            None => decision.errors.push("unknown proposal".to_owned()),
+            // A client that abandons another number than it means leaves its own reservation open.
+            None => decision.deny(format!(
+                "no open proposal has the number {proposal}: it was denied, committed, abandoned, older than its reservation, or never made"
+            )),
         }
         decision
     }
@@ -513,7 +516,7 @@ impl Monitor {
     }
 
     /// Ends the proposals that have expired.
-    fn expire(&mut self, now: Option<Instant>) {
+    pub(super) fn expire(&mut self, now: Option<Instant>) {
         let Some(now) = now else {
             return;
         };

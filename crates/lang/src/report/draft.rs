@@ -160,11 +160,16 @@ fn reading(reading: &Reading, out: &mut dyn Write, paint: Paint) -> io::Result<(
             )?;
         }
     }
+    // A bound on a probability accepts no single trace: its formula says which traces have the event.
+    let (has, lacks) = match reading.controlled.chance {
+        None => ("accepts", "rejects"),
+        Some(_) => ("event on", "no event on"),
+    };
     if let Some(trace) = &reading.accepts {
-        line("accepts", &steps(trace))?;
+        line(has, &steps(trace))?;
     }
     if let Some(trace) = &reading.rejects {
-        line("rejects", &steps(trace))?;
+        line(lacks, &steps(trace))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::chain::{Chain, ChainBuilder, Rewards};
+use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
 use super::Imported;
@@ -133,6 +133,8 @@ struct DrnReader<V> {
     placeholders: HashMap<String, V>,
     open: bool,
     place: TextPosition,
+    /// The greatest number of a state that a transition leads to, and the position of that transition.
+    furthest: Option<(u32, TextPosition)>,
     rewards: Vec<Rewards<V>>,
     labels: Vec<(String, Vec<u32>)>,
     actions: usize,
@@ -145,6 +147,7 @@ impl<V: Scalar> DrnReader<V> {
             placeholders,
             open: false,
             place: TextPosition::line(1),
+            furthest: None,
             rewards: names
                 .into_iter()
                 .map(|name| Rewards {
@@ -197,6 +200,9 @@ impl<V: Scalar> DrnReader<V> {
                 let probability = probability.trim();
                 let value = self.number(probability);
                 let value = value.ok_or_else(|| no_number(probability, place))?;
+                if self.furthest.is_none_or(|(furthest, _)| furthest < target) {
+                    self.furthest = Some((target, place));
+                }
                 self.builder.transition(target, value);
                 Ok(())
             }
@@ -278,6 +284,12 @@ impl<V: Scalar> DrnReader<V> {
                 "expected a list of finite numbers, found `[{list}]`"
             ))
         })?;
+        if let Some(negative) = values.iter().find(|value| **value < V::zero()) {
+            return Err(line.error(format!(
+                "unsupported reward {}: expected a finite number of at least 0",
+                negative.text()
+            )));
+        }
         if self.rewards.is_empty() && self.builder.is_empty() && values.len() == 1 {
             // One structure without a name, whose trailing blank an editor has removed.
             self.rewards.push(Rewards {
@@ -323,10 +335,15 @@ impl<V: Scalar> DrnReader<V> {
                 format!("expected {count} states, found {states}"),
             ));
         }
+        if let Some((state, place)) = self.furthest
+            && state as usize >= states
+        {
+            let state = u64::from(state);
+            let wrong = ChainError::NoState { state, states };
+            return Err(TextError::new(place, wrong.to_string()));
+        }
         let deadlocks = self.builder.deadlocks().len();
-        let at = |wrong: super::super::chain::ChainError| {
-            TextError::new(TextPosition::line(1), wrong.to_string())
-        };
+        let at = |wrong: ChainError| TextError::new(TextPosition::line(1), wrong.to_string());
         let initial = self
             .labels
             .iter()

@@ -6,6 +6,7 @@ use super::super::text::{TextError, TextPosition};
 use super::super::valuation::{Slot, Valuations, Variable};
 use super::code::{BoolCode, EvalError, IntCode, RealCode, Test};
 use super::compile::{Definitions, Scope};
+use super::initial::{initial_states, variable};
 use super::model::{Model, VariableDeclaration};
 use super::parser::Parsed;
 use super::sync::{Sync, syncs};
@@ -35,6 +36,17 @@ pub struct Explored<V> {
     pub scope: Scope<V>,
     /// The number of states that had no transition and got a self-loop.
     pub deadlocks: usize,
+    /// Two commands of a module that are enabled in one state, if there are such.
+    pub overlap: Option<Overlap>,
+}
+
+/// Two commands of one module that are enabled in the same state: each is taken with the same probability.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The positions of the commands.
+    pub places: [TextPosition; 2],
+    /// The first such state.
+    pub state: String,
 }
 
 /// Builds the chain of a model; `given` holds the values of its constants.
@@ -84,6 +96,7 @@ pub fn explore<V: Scalar>(
     let mut earned: Vec<Vec<V>> = vec![Vec::new(); program.rewards.len()];
     let mut step: Vec<Vec<V>> = vec![Vec::new(); program.rewards.len()];
     let mut walk = Walk::default();
+    let mut overlap = None;
     let mut source = vec![0; valuations.words()];
     let mut at = 0u32;
     while (at as usize) < valuations.len() {
@@ -95,6 +108,12 @@ pub fn explore<V: Scalar>(
         program
             .choices(&source, &mut walk)
             .map_err(|wrong| in_state(wrong, &valuations))?;
+        if overlap.is_none()
+            && let Some(places) = program.overlap(&walk)
+        {
+            let state = valuations.text(at);
+            overlap = Some(Overlap { places, state });
+        }
         let choices: V = super::code::from_int(walk.choices.len() as i64);
         for choice in 0..walk.choices.len() {
             let found = program.branches(&source, choice, &mut walk);
@@ -116,15 +135,19 @@ pub fn explore<V: Scalar>(
             earned[which].push(state);
             step[which].push(transition);
         }
-        builder.end_row().map_err(|wrong| match wrong {
-            ChainError::RowSum { sum, .. } => TextError::new(
-                TextPosition::line(1),
-                format!(
+        builder.end_row().map_err(|wrong| {
+            let first = walk
+                .chosen
+                .first()
+                .map(|first| program.commands[*first].place);
+            let message = match wrong {
+                ChainError::RowSum { sum, .. } => format!(
                     "the probabilities out of state {} sum to {sum} instead of 1",
                     valuations.text(at)
                 ),
-            ),
-            other => TextError::new(TextPosition::line(1), other.to_string()),
+                other => other.to_string(),
+            };
+            TextError::new(first.unwrap_or(TextPosition::line(1)), message)
         })?;
         if valuations.len() > limits.max_states {
             return Err(TextError::new(
@@ -165,6 +188,7 @@ pub fn explore<V: Scalar>(
         chain,
         scope,
         deadlocks,
+        overlap,
     })
 }
 
@@ -185,137 +209,10 @@ pub(super) fn states_where<V: Scalar>(
     Ok(set)
 }
 
-fn variable<V: Scalar>(
-    scope: &Scope<V>,
-    declaration: &VariableDeclaration,
-) -> Parsed<(Variable, i64)> {
-    let name = &declaration.name;
-    if scope.knows(name) {
-        return Err(TextError::new(
-            declaration.place,
-            format!("`{name}` is declared twice"),
-        ));
-    }
-    let (low, high, is_bool) = match &declaration.range {
-        None => (0, 1, true),
-        Some((low, high)) => (
-            scope.int_value(low, "the lower end of a range")?,
-            scope.int_value(high, "the upper end of a range")?,
-            false,
-        ),
-    };
-    if low > high {
-        return Err(TextError::new(
-            declaration.place,
-            format!("the range {low}..{high} of `{name}` is empty"),
-        ));
-    }
-    let start = match &declaration.init {
-        None => low,
-        Some(init) if is_bool => match scope.value(init)? {
-            super::code::Value::Bool(value) => i64::from(value),
-            _ => {
-                return Err(TextError::new(
-                    init.place,
-                    format!("the initial value of `{name}` must be a truth value"),
-                ));
-            }
-        },
-        Some(init) => scope.int_value(init, "an initial value")?,
-    };
-    if start < low || start > high {
-        return Err(TextError::new(
-            declaration.place,
-            format!("the initial value {start} of `{name}` is outside {low}..{high}"),
-        ));
-    }
-    Ok((
-        Variable {
-            name: name.clone(),
-            low,
-            high,
-            is_bool,
-        },
-        start,
-    ))
-}
-
-/// The largest number of valuations for which the condition of `init … endinit` is evaluated.
-const MAX_INIT: u128 = 50_000_000;
-
-fn initial_states<V: Scalar>(
-    model: &Model,
-    scope: &Scope<V>,
-    valuations: &Valuations,
-    start: &[i64],
-    limits: &Limits,
-) -> Parsed<Vec<Vec<u64>>> {
-    let slots = valuations.slots();
-    let mut values = start.to_vec();
-    let pack = |values: &[i64]| {
-        let mut state = vec![0; valuations.words()];
-        for (slot, value) in slots.iter().zip(values) {
-            slot.set(&mut state, *value);
-        }
-        state
-    };
-    let Some(init) = &model.init else {
-        return Ok(vec![pack(&values)]);
-    };
-    let code = scope.bool_code(init, "the condition on initial states")?;
-    let size = valuations.variables().iter().fold(1u128, |size, variable| {
-        size.saturating_mul(variable.high.abs_diff(variable.low) as u128 + 1)
-    });
-    if size > MAX_INIT {
-        return Err(TextError::new(
-            init.place,
-            format!("{size} valuations to check for initial states exceed the limit of {MAX_INIT}"),
-        ));
-    }
-    for (value, variable) in values.iter_mut().zip(valuations.variables()) {
-        *value = variable.low;
-    }
-    let mut found = Vec::new();
-    loop {
-        let state = pack(&values);
-        if code
-            .eval(&state)
-            .map_err(|wrong| TextError::new(init.place, wrong.to_string()))?
-        {
-            found.push(state);
-            if found.len() > limits.max_states {
-                return Err(TextError::new(init.place, "too many initial states"));
-            }
-        }
-        // The last variable varies fastest.
-        let turned =
-            values
-                .iter_mut()
-                .zip(valuations.variables())
-                .rev()
-                .any(|(value, variable)| {
-                    if *value < variable.high {
-                        *value += 1;
-                        return true;
-                    }
-                    *value = variable.low;
-                    false
-                });
-        if !turned {
-            break;
-        }
-    }
-    if found.is_empty() {
-        return Err(TextError::new(
-            init.place,
-            "no state satisfies the condition on initial states",
-        ));
-    }
-    Ok(found)
-}
-
 /// A compiled command.
 struct Ready<V> {
+    /// The index of its module.
+    module: usize,
     guard: BoolCode<V>,
     branches: Vec<Branch<V>>,
     place: TextPosition,
@@ -323,6 +220,8 @@ struct Ready<V> {
 
 struct Branch<V> {
     probability: RealCode<V>,
+    /// The position of the probability.
+    place: TextPosition,
     updates: Vec<(usize, IntCode<V>)>,
 }
 
@@ -376,11 +275,12 @@ impl<V: Scalar> Program<V> {
         let variables = valuations.variables();
         let mut commands = Vec::new();
         let mut first = Vec::new();
-        for module in &model.modules {
+        for (number, module) in model.modules.iter().enumerate() {
             first.push(commands.len());
             for command in &module.commands {
                 let mut branches = Vec::with_capacity(command.branches.len());
                 for (probability, assignments) in &command.branches {
+                    let place = probability.as_ref().map_or(command.place, |of| of.place);
                     let probability = match probability {
                         Some(expr) => scope.real_code(expr, "a probability")?,
                         None => RealCode::Const(V::one()),
@@ -424,10 +324,12 @@ impl<V: Scalar> Program<V> {
                     }
                     branches.push(Branch {
                         probability,
+                        place,
                         updates,
                     });
                 }
                 commands.push(Ready {
+                    module: number,
                     guard: scope.bool_code(&command.guard, "a guard")?,
                     branches,
                     place: command.place,
@@ -521,6 +423,26 @@ impl<V: Scalar> Program<V> {
         Ok(())
     }
 
+    /// Returns the positions of two commands of one module that are both enabled.
+    fn overlap(&self, walk: &Walk<V>) -> Option<[TextPosition; 2]> {
+        if walk.choices.len() < 2 {
+            return None;
+        }
+        let mut chosen: Vec<(usize, usize)> = walk
+            .chosen
+            .iter()
+            .map(|command| (self.commands[*command].module, *command))
+            .collect();
+        chosen.sort_unstable();
+        chosen.dedup();
+        chosen.windows(2).find_map(|pair| match pair {
+            [(one, first), (other, second)] if one == other => {
+                Some([*first, *second].map(|command| self.commands[command].place))
+            }
+            _ => None,
+        })
+    }
+
     /// Computes the branches of one enabled combination.
     fn branches(&self, state: &[u64], choice: usize, walk: &mut Walk<V>) -> Parsed<()> {
         let words = state.len();
@@ -535,6 +457,14 @@ impl<V: Scalar> Program<V> {
             let mut sum = V::zero();
             for (number, branch) in command.branches.iter().enumerate() {
                 let probability = branch.probability.eval(state).map_err(failed)?;
+                // The form of the condition rejects NaN too.
+                let is_sound = probability >= V::zero()
+                    && probability.to_f64() <= 1.0 + super::super::chain::ROW_TOLERANCE;
+                if !is_sound {
+                    let text = probability.text();
+                    let message = format!("the probability {text} is not between 0 and 1");
+                    return Err(TextError::new(branch.place, message));
+                }
                 sum = sum.plus(&probability);
                 let last = number + 1 == command.branches.len();
                 for other in 0..before {
@@ -641,6 +571,18 @@ fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
     })
 }
 
+/// Returns the value of a reward.
+fn reward<V: Scalar>(value: &RealCode<V>, state: &[u64], place: TextPosition) -> Parsed<V> {
+    let value = value.eval(state);
+    let value = value.map_err(|wrong| TextError::new(place, wrong.to_string()))?;
+    if value >= V::zero() && value.to_f64() < f64::INFINITY {
+        return Ok(value);
+    }
+    let text = value.text();
+    let message = format!("unsupported reward {text}: expected a finite number of at least 0");
+    Err(TextError::new(place, message))
+}
+
 impl<V: Scalar> ReadyRewards<V> {
     /// Returns the reward of a state and the mean reward of a step out of it.
     fn of(
@@ -655,7 +597,7 @@ impl<V: Scalar> ReadyRewards<V> {
             |place: TextPosition| move |wrong: EvalError| TextError::new(place, wrong.to_string());
         for (guard, value, place) in &self.state {
             if guard.eval(state).map_err(failed(*place))? {
-                earned = earned.plus(&value.eval(state).map_err(failed(*place))?);
+                earned = earned.plus(&reward(value, state, *place)?);
             }
         }
         let mut step = V::zero();
@@ -666,7 +608,7 @@ impl<V: Scalar> ReadyRewards<V> {
                 .filter(|choice| program.syncs[choice.0].0.action == *action)
                 .count();
             if matching > 0 && guard.eval(state).map_err(failed(*place))? {
-                let value = value.eval(state).map_err(failed(*place))?;
+                let value = reward(value, state, *place)?;
                 let count: V = super::code::from_int(matching as i64);
                 step = step.plus(&value.times(&count).over(choices));
             }

@@ -16,6 +16,7 @@ mod code;
 mod compile;
 mod explore;
 pub mod expr;
+mod initial;
 mod model;
 mod parser;
 mod property;
@@ -25,7 +26,7 @@ mod token;
 
 pub use code::{EvalError, Value};
 pub use compile::{Definitions, Scope};
-pub use explore::{Explored, Limits, explore};
+pub use explore::{Explored, Limits, Overlap, explore};
 pub use model::{Constant, Model, Type, parse_model};
 pub use property::{Properties, Property, parse_properties};
 

@@ -157,7 +157,8 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
                 return Err(TextError::new(
                     place,
                     format!("unsupported model type `{word}`: expected `dtmc`"),
-                ));
+                )
+                .help(other_type(&word)));
             }
             "const" => model.constants.push(Constant::parse(&mut parser)?),
             "formula" => {
@@ -190,6 +191,11 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
                 model.system = Some(system(&mut parser)?);
                 parser.expect_word("endsystem")?;
             }
+            "player" | "endplayer" => {
+                return Err(TextError::new(place, "a chain has no players").help(
+                    "leave out the block: the chain takes each enabled command with equal probability",
+                ));
+            }
             _ => {
                 return Err(TextError::new(
                     place,
@@ -206,6 +212,22 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
         .help("begin the model with the line `dtmc`"));
     }
     Ok(model)
+}
+
+/// Returns the way from a model of another type to a chain.
+fn other_type(word: &str) -> &'static str {
+    match word {
+        "mdp" | "nondeterministic" | "smg" | "csg" | "tsg" => {
+            "write `dtmc` if at most one command is enabled in every state: a chain takes each enabled command with equal probability"
+        }
+        "ctmc" | "stochastic" | "ma" => {
+            "write `dtmc`, with probabilities that sum to 1 in place of rates"
+        }
+        "idtmc" | "imdp" => {
+            "intervals of probabilities are read from PRISM's explicit files (`.tra`)"
+        }
+        _ => "a chain has neither clocks nor observations",
+    }
 }
 
 impl Constant {

@@ -133,10 +133,30 @@ impl Parser {
     }
 
     pub(super) fn wrong(&self, expected: &str) -> TextError {
-        TextError::new(
+        let error = TextError::new(
             self.place(),
             format!("expected {expected}, found {}", self.peek()),
-        )
+        );
+        match self.other_operator() {
+            Some(help) => error.help(help),
+            None => error,
+        }
+    }
+
+    /// Returns what to write instead of the operator of another language at this token or before it.
+    fn other_operator(&self) -> Option<&'static str> {
+        let last = self.at.checked_sub(1).map(|at| &self.tokens[at].token);
+        let is_last = |mark: &str| matches!(last, Some(Token::Mark(last)) if *last == mark);
+        let is_word = |word: &str| matches!(last, Some(Token::Name(last)) if last == word);
+        match self.peek() {
+            Token::Mark("=") if is_last("=") => Some("write `=` for equality"),
+            Token::Mark("&") if is_last("&") => Some("write `&` for \"and\""),
+            Token::Mark("||") => Some("write `|` for \"or\""),
+            Token::Name(word) if word == "and" => Some("write `&` for \"and\""),
+            Token::Name(word) if word == "or" => Some("write `|` for \"or\""),
+            _ if is_word("not") => Some("write `!` for \"not\""),
+            _ => None,
+        }
     }
 
     /// Parses an expression of any kind except a condition with `||`.

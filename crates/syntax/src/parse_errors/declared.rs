@@ -38,6 +38,14 @@ fn named(p: &Place<'_, '_>) -> Option<Diagnostic> {
             diagnostic.note("`lib/mail.guard` is `use lib.mail`")
         });
     }
+    if p.item() == Some(Token::Test) && at == 1 && p.token.is_name() {
+        let name = format!("\"{}\"", p.text());
+        return Some(
+            Diagnostic::new(Code::G0101, span, "the name of a test is a string")
+                .label("expected a string")
+                .fix(format!("write `{name}`"), span, name),
+        );
+    }
     let is_item = p.item().is_some_and(Token::begins_item);
     let assigns = |span| (span, " =".to_owned());
     // `property p: always (…)`: what follows the colon is not a name.
@@ -157,6 +165,27 @@ fn field(p: &Place<'_, '_>) -> Option<Diagnostic> {
             )
             .label("an enum without a name")
             .note("declare it above, `enum Color { red, green }`, and give the field its name as the type: `color: Color`"),
+        );
+    }
+    let declares = matches!(p.item(), Some(Token::Event | Token::Record | Token::Trace));
+    if declares
+        && expected.has(":")
+        && p.token.is_name()
+        && let Some(name) = p.before(1).filter(|name| name.token.is_name())
+    {
+        let (name, ty) = (p.slice(name), p.text());
+        return Some(
+            Diagnostic::new(
+                Code::G0101,
+                span,
+                "a colon stands between a name and its type",
+            )
+            .label("expected `:`")
+            .fix(
+                format!("write `{name}: {ty}`"),
+                p.span_of(p.before(1)?).after(),
+                ":",
+            ),
         );
     }
     if p.token == Token::In && expected.has("from") {

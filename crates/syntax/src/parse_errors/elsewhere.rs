@@ -236,7 +236,9 @@ fn lists(p: &Place<'_, '_>) -> Option<Diagnostic> {
     if !expected.is_operator() {
         return None;
     }
-    if is_literal(p.token) && is_literal(before.token) && expected.has(",") && expected.has("]") {
+    let are_elements = is_literal(p.token) && is_literal(before.token)
+        || (before.token, p.token) == (Token::RBrace, Token::LBrace);
+    if are_elements && expected.has(",") && expected.has("]") {
         return Some(
             Diagnostic::new(Code::G0101, span, "commas separate the elements of a list")
                 .label("expected `,`")

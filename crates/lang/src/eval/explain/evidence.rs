@@ -25,12 +25,7 @@ pub(super) fn evidence(
     let letters = &program.properties[request.property].letters;
     // All these fields are read, see `Compiled::explained`.
     let mut fields = fields(spec, letters.iter().map(|letter| spec.atom(letter.id).expr));
-    if spec
-        .formulas
-        .is_timed(spec.properties[request.property].formula)
-    {
-        fields.extend(program.clock);
-    }
+    fields.extend(spec.clock_of(&spec.properties[request.property]));
     let mut found = Vec::with_capacity(shown.len());
     for index in shown {
         let Ok(number) = steps.binary_search_by_key(index, |step| step.index) else {

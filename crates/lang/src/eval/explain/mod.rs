@@ -5,6 +5,7 @@
 //! second reading evaluates messages and the deciding parts of conditions at the steps that the first one found.
 
 mod cause;
+pub(super) mod counted;
 mod evidence;
 mod reasons;
 mod replay;

@@ -73,7 +73,7 @@ pub(super) fn why(program: &Compiled, request: &Request, steps: &[Read], cause: 
 pub(super) fn shown(verdict: &PropertyVerdict) -> Vec<u32> {
     let mut shown: BTreeSet<u32> = verdict.counterexample.iter().copied().collect();
     let single = verdict.why.reasons.iter();
-    for reason in single.filter(|reason| reason.first == reason.last) {
+    for reason in single.filter(|reason| reason.is_one_step()) {
         if shown.len() < MOST_SHOWN {
             shown.insert(reason.first);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use smol_str::SmolStr;
 
+use super::counted::Counted;
 use super::values::deciding;
 use super::{Read, Request};
 use crate::eval::compiled::Compiled;
@@ -200,7 +201,7 @@ pub(super) fn texts(
     for request in &wanted {
         let verdict = &verdicts[request.place];
         let single = verdict.why.reasons.iter();
-        let single = single.filter(|reason| reason.first == reason.last);
+        let single = single.filter(|reason| reason.is_one_step());
         let positions = single.filter_map(|reason| Some(reason.atom?.1));
         places.extend(positions.map(|position| steps[position].place));
         if let Some(told) = verdict.from.or(verdict.at) {
@@ -213,12 +214,26 @@ pub(super) fn texts(
         wants: &|place, _| places.contains(&place),
         known: Some(steps),
     };
+    let mut counted: Vec<Counted> = wanted
+        .iter()
+        .map(|request| {
+            let reasons = verdicts[request.place].why.reasons.iter();
+            let atoms = reasons.filter_map(|reason| reason.atom.filter(|_| reason.is_one_step()));
+            let letters = &program.properties[request.property].letters;
+            let letter = |(atom, _)| letters.iter().find(|letter| letter.id == atom);
+            Counted::of(
+                &program.code,
+                atoms.filter_map(letter).map(|letter| letter.node),
+            )
+        })
+        .collect();
     read_for(
         state,
         &wanted,
         texts,
         extent,
         |eval, number, (position, step)| {
+            counted[number].note(eval, step.index);
             let request = wanted[number];
             let verdict = &mut verdicts[request.place];
             let property = &program.properties[request.property];
@@ -231,7 +246,7 @@ pub(super) fn texts(
             for reason in verdict.why.reasons.iter_mut() {
                 let Some((atom, _)) = reason
                     .atom
-                    .filter(|(_, first)| *first == position && reason.first == reason.last)
+                    .filter(|(_, first)| *first == position && reason.is_one_step())
                 else {
                     continue;
                 };
@@ -245,7 +260,15 @@ pub(super) fn texts(
                     .into_iter()
                     .flat_map(|quantified| &quantified.vars);
                 let names: Vec<SmolStr> = vars.map(|var| var.name.clone()).collect();
-                let found = deciding(program, eval, letter.node, &reason.condition, &names);
+                let counted = &counted[number];
+                let found = deciding(
+                    program,
+                    eval,
+                    letter.node,
+                    &reason.condition,
+                    &names,
+                    counted,
+                );
                 (reason.parts, reason.values) = (found.parts, found.values);
             }
         },

@@ -6,6 +6,7 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
+use super::counted::Counted;
 use crate::eval::code::{Code, Node, NodeId};
 use crate::eval::compiled::Compiled;
 use crate::eval::expr::Eval;
@@ -19,6 +20,9 @@ const MOST_PARTS: usize = 4;
 
 /// The greatest number of values that are listed for one condition.
 const MOST_VALUES: usize = 12;
+
+/// The greatest number of counted steps that are listed for one count.
+const MOST_COUNTED: usize = 8;
 
 /// The greatest number of bytes of the text of a part.
 const PART: usize = 120;
@@ -37,17 +41,19 @@ pub(in crate::eval) struct Deciding {
 }
 
 /// Finds the parts that decide a condition at the step of `eval`. `text` is the condition as written in the spec, `vars` are
-/// the names of the quantified variables.
+/// the names of the quantified variables, `counted` what its counts have counted, as far as the trace was read again.
 pub(in crate::eval) fn deciding(
     program: &Compiled,
     eval: &mut Eval<'_>,
     condition: NodeId,
     text: &str,
     vars: &[SmolStr],
+    counted: &Counted,
 ) -> Deciding {
     let mut search = Search {
         program,
         vars,
+        counted,
         text,
         // A name does not show the definition behind it.
         shown: (!is_name(text)).then_some(condition),
@@ -62,6 +68,7 @@ pub(in crate::eval) fn deciding(
 struct Search<'a> {
     program: &'a Compiled,
     vars: &'a [SmolStr],
+    counted: &'a Counted,
     text: &'a str,
     /// The condition, if the reader sees its full text.
     shown: Option<NodeId>,
@@ -257,7 +264,19 @@ impl Search<'_> {
                 let counts = matches!(code.node(node), Node::Register(_) | Node::Quantifier { .. });
                 if counts || !name.ends_with('…') {
                     let value = self.shown_value(eval, node, leaf);
-                    self.add(name, value, remembered);
+                    let mut steps = match code.node(node) {
+                        Node::Register(register) => self.counted.steps(eval, *register),
+                        _ => Vec::new(),
+                    };
+                    let more_steps = steps.len().saturating_sub(MOST_COUNTED);
+                    steps.truncate(MOST_COUNTED);
+                    self.add_value(TermValue {
+                        term: name,
+                        value,
+                        steps,
+                        more_steps,
+                        remembered,
+                    });
                 }
             }
         }
@@ -333,16 +352,22 @@ impl Search<'_> {
     }
 
     fn add(&mut self, term: String, value: String, remembered: bool) {
+        self.add_value(TermValue {
+            term,
+            value,
+            steps: Vec::new(),
+            more_steps: 0,
+            remembered,
+        });
+    }
+
+    fn add_value(&mut self, value: TermValue) {
         let values = &mut self.found.values;
-        if term != self.text
+        if value.term != self.text
             && values.len() < MOST_VALUES
-            && values.iter().all(|known| known.term != term)
+            && values.iter().all(|known| known.term != value.term)
         {
-            values.push(TermValue {
-                term,
-                value,
-                remembered,
-            });
+            values.push(value);
         }
     }
 }

@@ -83,6 +83,8 @@ impl<'s> Explanation<'s> {
             formula.insert(0, "when");
         }
         let letters = spec.formulas.atoms_of(property.formula);
+        let mut reads = reads(spec, letters.iter().map(|letter| spec.atom(*letter).expr));
+        reads.fields.extend(spec.clock_of(property));
         Explanation {
             spec,
             property,
@@ -95,7 +97,7 @@ impl<'s> Explanation<'s> {
             automaton: Analysis::new(spec, property.formula, &Limits::default()),
             infinite: infinite(spec, property.formula),
             against: None,
-            reads: reads(spec, letters.iter().map(|letter| spec.atom(*letter).expr)),
+            reads,
         }
     }
 

@@ -12,9 +12,10 @@ use super::human::why;
 use super::tally::per_property;
 use super::text::cut;
 use crate::hir::reads::reads;
-use crate::hir::{Expect, Spec, Test, print};
+use crate::hir::{Expect, Expected, Spec, Test, print};
+use crate::ids::AtomId;
 use crate::source::SourceMap;
-use crate::value::Cell;
+use crate::value::{Cell, Truth};
 use crate::verdict::value_json;
 use crate::verdict::{Evidence, PropertyVerdict, TraceReport};
 
@@ -67,6 +68,8 @@ pub struct Failure {
     pub property: SmolStr,
     /// 1-based line of the expectation.
     pub line: u32,
+    /// The form of the expectation.
+    pub form: Expected,
     /// `violated at 3`
     pub expected: (SmolStr, Option<u32>),
     /// The actual result.
@@ -75,6 +78,48 @@ pub struct Failure {
     pub message: Option<String>,
     /// The reasons for the actual verdict, one sentence each: the values that decided it, or the missing data.
     pub why: Vec<String>,
+}
+
+impl TestReport {
+    /// Adds to the shown steps the conditions of the expected properties that hold there, given the truth of a condition at a
+    /// step; `None` for one that it has only for an instance.
+    pub fn add_letters(
+        &mut self,
+        spec: &Spec,
+        test: &Test,
+        truth: impl Fn(u32, AtomId) -> Option<Truth>,
+    ) {
+        let letters = letters(spec, test);
+        for step in &mut self.steps {
+            let is_true = |letter: &&AtomId| truth(step.step, **letter) == Some(Truth::True);
+            let holding = letters.iter().filter(is_true);
+            let holding = holding.map(|letter| spec.atom(*letter).text.clone());
+            let of_instances = std::mem::take(&mut step.letters);
+            step.letters = holding.collect();
+            for letter in of_instances {
+                if !step.letters.contains(&letter) {
+                    step.letters.push(letter);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the conditions of the expected properties, each once. What a test expects of a step is no condition of a property.
+fn letters(spec: &Spec, test: &Test) -> Vec<AtomId> {
+    let expects = test.expects.iter();
+    let verdicts = expects.filter(|expect| expect.form == Expected::Verdict);
+    let all = verdicts.flat_map(|expect| {
+        let property = spec.property(expect.property);
+        spec.formulas.atoms_of(property.formula)
+    });
+    let mut letters = Vec::new();
+    for letter in all {
+        if !letters.contains(&letter) {
+            letters.push(letter);
+        }
+    }
+    letters
 }
 
 /// Compares the actual results with the expectations of the test.
@@ -150,6 +195,7 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
     (!met).then(|| Failure {
         property: spec.property(expect.property).name.clone(),
         line: 0,
+        form: expect.form,
         expected: (expect.verdict.clone(), expect.at),
         got: (verdict.as_str().into(), shown.and_then(|found| found.at)),
         message: shown.and_then(|found| found.message.clone()),
@@ -176,15 +222,21 @@ fn because(spec: &Spec, verdict: &PropertyVerdict) -> Vec<String> {
     instance.chain(why(verdict, &[])).chain(undecided).collect()
 }
 
-/// Returns the steps of a test with the fields that its properties read, and the letters that are known to be true.
+/// Returns the steps of a test with the fields that its expectations read, and the letters of violated instances that are true.
 fn steps(spec: &Spec, test: &Test, judged: &TraceReport) -> Vec<Evidence> {
-    let letters = test.expects.iter().flat_map(|expect| {
-        spec.formulas
-            .atoms_of(spec.property(expect.property).formula)
-    });
-    let read = reads(spec, letters.map(|letter| spec.atom(letter).expr)).fields;
+    let expected = test.expects.iter();
+    let expected = expected.map(|expect| spec.property(expect.property));
+    let letters = expected
+        .clone()
+        .flat_map(|property| spec.formulas.atoms_of(property.formula));
+    let mut read = reads(spec, letters.map(|letter| spec.atom(letter).expr)).fields;
+    read.extend(expected.filter_map(|property| spec.clock_of(property)));
+    let is_expected = |property| test.expects.iter().any(|of| of.property == property);
     let told = |step: u32| {
-        let all = judged.verdicts.iter().flat_map(|verdict| &verdict.evidence);
+        let verdicts = judged.verdicts.iter();
+        let instances = verdicts
+            .filter(|verdict| !verdict.instance.is_empty() && is_expected(verdict.property));
+        let all = instances.flat_map(|verdict| &verdict.evidence);
         let mut letters: Vec<SmolStr> = Vec::new();
         for letter in all
             .filter(|evidence| evidence.step == step)

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde_json::json;
 use smol_str::SmolStr;
 
-use super::{Outcome, TestReport};
+use super::{Failure, Outcome, TestReport};
+use crate::hir::Expected;
 use crate::inert::inert;
 use crate::report::Paint;
 use crate::report::human::write_steps;
@@ -13,11 +14,22 @@ use crate::report::text::plural;
 use crate::report::xml::{Case, Details, Document, Status, Suite};
 use crate::verdict::Evidence;
 
-fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
-    match at {
+/// Returns the expected and the actual result as texts.
+fn outcome_texts(failure: &Failure) -> (String, String) {
+    let text = |(verdict, at): &(SmolStr, Option<u32>)| match at {
         Some(at) => format!("{verdict} at {at}"),
         None => verdict.to_string(),
-    }
+    };
+    let at = match failure.form {
+        Expected::Verdict => return (text(&failure.expected), text(&failure.got)),
+        Expected::Condition(Some(at)) => format!("true at step {at}"),
+        Expected::Condition(None) => "true at the last step".to_owned(),
+    };
+    let got = match failure.got.0.as_str() {
+        "unknown" => "unknown",
+        _ => "false",
+    };
+    (at, got.to_owned())
 }
 
 /// Writes the text report; `left` tests were not selected by name.
@@ -56,12 +68,9 @@ pub fn human(
         for failure in &report.failures {
             let place = paint.quiet(&format!("{}:{}", report.file, failure.line));
             writeln!(out, "      {}  {place}", paint.name(&failure.property))?;
-            writeln!(out, "        expected {}", outcome_text(&failure.expected))?;
-            writeln!(
-                out,
-                "        got      {}",
-                paint.bad(&outcome_text(&failure.got))
-            )?;
+            let (expected, got) = outcome_texts(failure);
+            writeln!(out, "        expected {expected}")?;
+            writeln!(out, "        got      {}", paint.bad(&got))?;
             if let Some(message) = &failure.message {
                 writeln!(out, "        message  {message}")?;
             }
@@ -208,7 +217,7 @@ impl StepLine<'_> {
 /// Returns the first failure of a test in one line.
 pub fn first_failure(report: &TestReport) -> String {
     let first = report.failures.first().map(|failure| {
-        let (expected, got) = (outcome_text(&failure.expected), outcome_text(&failure.got));
+        let (expected, got) = outcome_texts(failure);
         format!("{}: expected {expected}, found {got}", failure.property)
     });
     first.or_else(|| report.error.clone()).unwrap_or_default()
