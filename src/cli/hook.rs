@@ -17,7 +17,7 @@ use std::time::Duration;
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::clock::Witness;
 use super::durable_monitor::{DurableMonitor, QuestionArgs, Setup};
@@ -26,13 +26,14 @@ use super::durable_state::{ONLY_ME, Sync};
 use super::failure::{Failure, Outcome, code, complain, hear_errors, say};
 use super::hook_agents;
 use super::hook_calls::{CallList, Kept};
+use super::hook_earlier::{put_on_record, with_answer};
 use super::hook_session::{Mark, Session};
 use super::limits::{DAY, LimitArgs};
 use super::lines;
 use super::models::ModelArgs;
 use super::secrets::SecretArgs;
 use crate::inert::push_json;
-use crate::integrations::hook::{self, Call, Memory, Scope, Sessions, with_note};
+use crate::integrations::hook::{self, Call, Scope, Sessions, with_note};
 use crate::monitor::intake::Intake;
 use crate::monitor::lenient::Outline;
 
@@ -495,12 +496,21 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         .then(|| session.mark(&call.unread()))
         .transpose()?;
     session.lock()?;
-    let refused = |why: &str| Session::remedy(why, call.session());
+    let id = call.session().to_owned();
+    let refused = |why: &str| Session::remedy(why, &id);
     if session.has_lost() {
         return Err(refused("an earlier outcome could not be marked"));
     }
+    if call.scope() == Scope::Agent && call.is_outcome() && call.agent().is_none() {
+        hook_agents::adopt(&mut session, call).map_err(|why| refused(&why))?;
+    }
     session.check_files().map_err(|why| refused(&why))?;
-    let marked = session.marked(mark.as_ref())?;
+    // Nobody reads an answer to the end of a session: the next call tells of earlier outcomes and of a restart.
+    let is_end = call.hook() == "SessionEnd";
+    let marked = match is_end {
+        true => Vec::new(),
+        false => session.marked(mark.as_ref())?,
+    };
     let log = session.file("log");
     let length = || std::fs::metadata(&log).map_or(0, |log| log.len());
     let read = CallList::read(session.file("calls")).map_err(|why| refused(&why))?;
@@ -509,6 +519,14 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         Some(list) => list,
         None => first_list(&mut session, args.sync, &refused)?,
     };
+    let stem = before.kept.stem.as_deref();
+    if stem.is_some_and(|stem| stem != session.stem()) {
+        let calls = session.file("calls");
+        return Err(refused(&format!(
+            "`{}` is of another session",
+            calls.display()
+        )));
+    }
     if length() < before.kept.log {
         return Err(refused(&format!("`{}` was cut", log.display())));
     }
@@ -523,7 +541,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     checked.map_err(|why| refused(&why))?;
     let next = before.make_room(ONLY_ME)?;
     let mut memory = before.kept.memory.clone();
-    if call.hook() == "UserPromptSubmit" && call.scope() == Scope::Agent {
+    if call.hook() == "UserPromptSubmit" {
         let identity = monitor.monitor.identity();
         let added = hook_agents::add_given(&mut session, identity, &mut memory);
         added.map_err(|why| refused(&why))?;
@@ -535,13 +553,20 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         said.extend(answer.map_err(lost)?);
     }
     let answer = call.judge(&mut monitor, &mut memory)?;
+    let witness = before.kept.clock.as_ref();
+    let since_restart = witness.and_then(Witness::elapsed_across_restart);
+    let clock = match since_restart {
+        Some(_) if is_end => before.kept.clock.clone(),
+        _ => monitor.witness(),
+    };
     // An answer is given only after this.
     if monitor.has_more() {
         let after = Kept {
             memory,
+            stem: Some(session.stem().to_owned()),
             sessions: Sessions::default(),
             log: length(),
-            clock: monitor.witness(),
+            clock,
         };
         let keep = |calls: &str| {
             monitor
@@ -554,7 +579,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let late = std::mem::take(&mut monitor.late);
     monitor.end();
     marked.into_iter().chain(mark).for_each(Mark::remove);
-    if call.hook() == "SessionEnd" {
+    if is_end {
         let keep = Duration::from_secs(args.keep.saturating_mul(24 * 60 * 60));
         session.forget_older(keep, |calls| Kept::read(calls)?.clock);
         return Ok(answer.json);
@@ -562,8 +587,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let with = |answer, decision: &_| call.with_deadline(answer, decision);
     let answer = late.iter().fold(answer.json, with);
     let answer = said.into_iter().fold(answer, with_answer);
-    let witness = before.kept.clock.as_ref();
-    Ok(match witness.and_then(Witness::elapsed_across_restart) {
+    Ok(match since_restart {
         Some(elapsed) => Some(with_note(answer, &restart_note(elapsed))),
         None => answer,
     })
@@ -613,25 +637,6 @@ fn open(
     Ok(monitor)
 }
 
-/// Adds what the user must know of an earlier outcome to an answer, and the end of the run if the outcome ends it.
-fn with_answer(answer: Option<Json>, earlier: Json) -> Option<Json> {
-    let said = |key: &str| earlier.get(key).and_then(Json::as_str);
-    let texts = [said("systemMessage"), said("reason")]
-        .into_iter()
-        .flatten();
-    let mut answer = texts.fold(answer, |answer, text| {
-        Some(with_note(answer, &format!("an earlier outcome: {text}")))
-    });
-    if earlier.get("continue") == Some(&Json::Bool(false))
-        && let Some(members) = answer.get_or_insert_with(|| json!({})).as_object_mut()
-    {
-        for key in ["continue", "stopReason"] {
-            members.insert(key.to_owned(), earlier[key].clone());
-        }
-    }
-    answer
-}
-
 /// Begins the list of calls of a session that has none, before all its other files, so that its absence says something.
 fn first_list(
     session: &mut Session,
@@ -658,22 +663,4 @@ fn restart_note(elapsed: Duration) -> String {
         "guard: the machine was restarted; by its clock, the last call of this session was {} s ago, and limits in time go by that",
         elapsed.as_secs()
     )
-}
-
-/// Judges an outcome that an earlier process could not judge, and returns the answer to it: nothing of it is known but which call it
-/// answers. An outcome that was judged, and whose mark was not removed, is recorded again, with unknown parts: an equal call may have
-/// the same key, so the list of calls does not tell.
-fn put_on_record(
-    mark: &Mark,
-    call: &Call,
-    monitor: &mut DurableMonitor,
-    memory: &mut Memory,
-) -> Result<Option<Json>, String> {
-    let text = mark.text();
-    let mut outcome = match text.is_empty() {
-        // There was no room to say even that.
-        true => Call::of(call.any_outcome()?, call.scope())?,
-        false => Call::read(text.to_vec(), call.scope())?,
-    };
-    Ok(outcome.judge(monitor, memory)?.json)
 }

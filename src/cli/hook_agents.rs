@@ -2,9 +2,28 @@
 
 use super::hook_calls::{CallList, Kept};
 use super::hook_session::Session;
-use crate::integrations::hook::Memory;
+use crate::integrations::hook::{Call, Memory};
 use crate::monitor::Identity;
 use crate::monitor::journal::Journal;
+
+/// Takes an outcome that names no agent for one of the sub-agent that made its call, and turns to the files of that one.
+///
+/// # Errors
+/// A list of calls cannot be read.
+pub(super) fn adopt(session: &mut Session, call: &mut Call) -> Result<(), String> {
+    let is_of_main = |list: CallList| call.is_in(&list.kept.memory);
+    if CallList::read(session.file("calls"))?.is_some_and(is_of_main) {
+        return Ok(());
+    }
+    for agent in session.agents()? {
+        agent.check_files()?;
+        if let Some(list) = CallList::read(agent.file("calls"))? {
+            call.adopt_from(&list.kept.memory);
+        }
+    }
+    session.turn_to(call);
+    Ok(())
+}
 
 /// Adds the texts that the sub-agents of a session gave to tools: what one schedules comes back as a prompt to the main agent. After an
 /// outcome that its process did not put on record, any prompt may be such a text.

@@ -26,6 +26,9 @@ const ROOM: usize = 16 * 1024;
 pub(super) struct Kept {
     #[serde(flatten)]
     pub(super) memory: Memory,
+    /// The session or sub-agent of the list, as its files name it; `None` for a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stem: Option<String>,
     /// The same of each session of a server.
     #[serde(default, skip_serializing_if = "Sessions::is_empty")]
     pub(super) sessions: Sessions,

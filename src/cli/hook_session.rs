@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::clock::Witness;
+use super::durable_files::check_own_file;
 use super::durable_state::ONLY_ME;
 use super::hook_calls::LOST;
 use super::secrets::check_owner;
@@ -71,14 +72,22 @@ impl Session {
     /// Returns the session of a call, or the sub-agent that made it.
     pub(super) fn of(folder: Option<&Path>, call: &Call) -> Result<Session, String> {
         let mut session = Session::unlocked(folder, call.session())?;
-        if let (Scope::Agent, Some(agent)) = (call.scope(), call.agent()) {
-            session.stem = format!(
-                "{}-{}",
-                session.stem,
-                short_hash(&blake3::hash(agent.as_bytes()))
-            );
-        }
+        session.turn_to(call);
         Ok(session)
+    }
+
+    /// Turns to the files of the sub-agent that made a call, if each agent is judged by itself.
+    pub(super) fn turn_to(&mut self, call: &Call) {
+        self.stem.clone_from(&self.session);
+        if let (Scope::Agent, Some(agent)) = (call.scope(), call.agent()) {
+            let agent = short_hash(&blake3::hash(agent.as_bytes()));
+            self.stem = format!("{}-{agent}", self.session);
+        }
+    }
+
+    /// Returns the hash that the names of the files begin with.
+    pub(super) fn stem(&self) -> &str {
+        &self.stem
     }
 
     /// Returns a session by its id, locked.
@@ -132,7 +141,7 @@ impl Session {
         Ok(begun)
     }
 
-    /// Checks that the files of the session are files: to open a pipe waits for its other end.
+    /// Checks that the files of the session are files, since to open a pipe waits for its other end, and that others cannot write them.
     pub(super) fn check_files(&self) -> Result<(), String> {
         for ending in [
             "calls",
@@ -142,7 +151,7 @@ impl Session {
             "journal",
             "log",
         ] {
-            is_file(&self.file(ending))?;
+            is_own_file(&self.file(ending))?;
         }
         Ok(())
     }
@@ -200,7 +209,7 @@ impl Session {
             check_mode(folder)?;
         }
         let path = self.folder.join(format!("{}.lock", self.session));
-        is_file(&path)?;
+        is_own_file(&path)?;
         loop {
             let file = lock_file(&path).map_err(|error| of(&error, &path))?;
             file.lock().map_err(|error| of(&error, &path))?;
@@ -442,6 +451,11 @@ fn is_file(path: &Path) -> Result<(), String> {
         Ok(about) if !about.is_file() => Err(format!("`{}`: not a regular file", path.display())),
         _ => Ok(()),
     }
+}
+
+/// Checks the same, and that nobody else can write the file.
+fn is_own_file(path: &Path) -> Result<(), String> {
+    check_own_file(path).map_err(|failure| failure.to_string())
 }
 
 fn lock_file(path: &Path) -> std::io::Result<File> {

@@ -42,6 +42,7 @@ mod frames;
 mod hook;
 mod hook_agents;
 mod hook_calls;
+mod hook_earlier;
 mod hook_session;
 mod hosts;
 mod http;

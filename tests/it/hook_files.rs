@@ -68,6 +68,8 @@ fn a_restart_of_the_machine_is_told() {
     let origin: i128 = kept["clock"]["origin"].as_str().unwrap().parse().unwrap();
     kept["clock"]["origin"] = json!((origin - 7_200_000_000_000).to_string());
     rebind(&session, &kept.to_string());
+    // Nobody reads what is said at the end of a session.
+    assert_eq!(session.ask("SessionEnd", None, json!({})), Json::Null);
     let told = session.before("b", "Read", json!({}));
     let message = told["systemMessage"].as_str().unwrap();
     assert!(
@@ -241,6 +243,29 @@ fn files_of_different_times_are_refused() {
             "it would be the same"
         );
     }
+}
+
+/// The files of one session are no history of another one, also if all of them are put in place.
+#[test]
+fn the_files_of_another_session_are_refused() {
+    let session = journalled();
+    session.raw(of_session("s2", "PreToolUse", "Read").as_bytes());
+    let own = blake3::hash(b"s1").to_hex().to_string();
+    let files = std::fs::read_dir(session.state()).unwrap();
+    let files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    let is_own = |path: &&PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        own.starts_with(name.split('.').next().unwrap())
+    };
+    let stem = files.iter().find(is_own).unwrap().with_extension("");
+    for other in files.iter().filter(|path| !is_own(path)) {
+        let ending = other.extension().unwrap();
+        if ending != "lock" {
+            std::fs::rename(other, stem.with_extension(ending)).unwrap();
+        }
+    }
+    let (code, _, err) = session.raw(of_session("s1", "PreToolUse", "Read").as_bytes());
+    assert!(code == 2 && err.contains("is of another session"), "{err}");
 }
 
 /// A state is the one that the log names: not that of another session, nor an earlier one, whatever the journal says.

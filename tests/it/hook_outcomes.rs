@@ -480,6 +480,33 @@ fn a_call_that_ran_otherwise_than_it_was_judged_is_noticed() {
     assert_eq!(told["reason"], format!("{otherwise}: fetch http://b?"));
 }
 
+/// With one history for each agent, an outcome that names no agent is one of the agent that made its call.
+#[test]
+fn an_outcome_belongs_to_the_agent_that_made_its_call() {
+    let read = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "1"});
+    let outcome = json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "1", "tool_response": "a SECRET"});
+    let mail = json!({"tool_name": "mail", "tool_input": {}, "tool_use_id": "2"});
+    for maker in [None, Some("a"), Some("b")] {
+        let session = Session::with(&["--scope", "agent"]);
+        std::fs::write(&session.spec, "use std.agent\n\
+            property clean = never (kind == \"result\" and text contains \"SECRET\" and eventually (kind == \"call\" and tool == \"mail\"))\n\
+            enforce clean { violated => block }\n").unwrap();
+        for agent in [None, Some("a"), Some("b")] {
+            let other = json!({"tool_name": "list", "tool_input": {}, "tool_use_id": "0"});
+            session.ask("PreToolUse", agent, other);
+        }
+        session.ask("PreToolUse", maker, read.clone());
+        assert_eq!(
+            session.ask("PostToolUse", None, outcome.clone()),
+            Json::Null
+        );
+        for agent in [None, Some("a"), Some("b")] {
+            let answer = session.ask("PreToolUse", agent, mail.clone());
+            assert_eq!(answer.is_null(), agent != maker, "{maker:?} {agent:?}");
+        }
+    }
+}
+
 /// The program adds the user's answer to the arguments of its question: that is the call that was judged.
 #[test]
 fn what_the_user_fills_in_is_no_other_call() {

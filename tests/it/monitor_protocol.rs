@@ -616,6 +616,35 @@ fn an_outcome_that_is_no_json_is_recorded_however_the_spec_reads_it() {
     }
 }
 
+/// Bytes in front of an event hold no member of it if there is no quote among them.
+#[test]
+fn an_event_behind_stray_bytes_is_recorded() {
+    let spec = r#"
+event { kind: string  text: string? }
+property clean = never (kind == "result" and text contains "SECRET" and eventually kind == "mail")
+enforce clean { violated => block }
+"#;
+    for (before, recorded) in [
+        ("x", true),
+        ("\u{1e}", true),
+        ("data: ", true),
+        ("[", true),
+        ("0123456789abcdef0123456789", true),
+        ("\"trace\":\"U\",", false),
+        ("0123456789abcdef0123456789\"trace\":\"U\",", false),
+    ] {
+        let mut monitor = monitor_of(spec, Options::default());
+        let line = format!(
+            r#"{before}{{"phase":"after","event":{{"trace":"T","kind":"result","text":"SECRET"}}}}"#
+        );
+        let after = monitor.line(line.as_bytes(), None);
+        assert_eq!(after.step.is_some(), recorded, "{before}: {after:?}");
+        let mail = br#"{"phase":"act","event":{"trace":"T","kind":"mail"}}"#;
+        let ruling = monitor.line(mail, None).ruling;
+        assert_eq!(ruling == Ruling::Block, recorded, "{before}");
+    }
+}
+
 /// A value that can be read is what it is beside a damaged one, and beside one that is nested too deeply.
 #[test]
 fn what_can_be_read_beside_damaged_json_is_known() {

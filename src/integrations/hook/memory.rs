@@ -129,6 +129,16 @@ impl Memory {
         }
     }
 
+    /// Returns who made the call of an outcome; `None` if it is not known.
+    pub(super) fn maker(&self, key: &str) -> Option<&str> {
+        let open = self.calls.iter().find(|call| call.key == key);
+        let mut past = self.denied.iter().chain(&self.ended);
+        let past = || past.find(|call| call.key == key).map(|call| &call.owner);
+        open.map(|call| &call.owner)
+            .or_else(past)
+            .map(String::as_str)
+    }
+
     /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call, and
     /// who made it.
     pub(super) fn end(&mut self, key: &str, content: &str) -> (Known, Option<String>) {

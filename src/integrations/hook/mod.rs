@@ -23,6 +23,7 @@
 mod authors;
 mod deadlines;
 mod events;
+mod makers;
 mod memory;
 mod names;
 mod prompts;
@@ -413,8 +414,9 @@ impl Call {
         if self.hook != "SubagentStop" || self.agent.is_some() {
             end_questions(judge, memory, |owner| owner == self.owner())?;
         }
-        // The end of a sub-agent does not end a trace that it shares with the main agent.
-        if self.hook == "SubagentStop" && self.scope == Scope::Session {
+        // The end of a sub-agent does not end a trace of the main agent.
+        let is_main = self.scope == Scope::Session || self.agent.is_none();
+        if self.hook == "SubagentStop" && is_main {
             // What is remembered is kept with an input of the monitor.
             let scheduled = self.outline.raw("session_crons");
             scheduled.map_or(Ok(Vec::new()), |_| self.ends(judge))?;
@@ -621,16 +623,6 @@ impl Call {
             hasher.update(&[0]);
         }
         short_hash(&hasher.finalize())
-    }
-
-    /// Takes the call for one of the sub-agent that made it: programs leave out names of sub-agents in some hooks, and a sub-agent
-    /// fulfils no condition of the main agent's calls.
-    fn adopt(&mut self, owner: Option<&str>) {
-        let agent = owner.and_then(|owner| owner.strip_prefix(&self.session)?.strip_prefix('/'));
-        if let Some(agent) = agent.filter(|agent| !agent.is_empty()) {
-            self.agent = Some(agent.to_owned());
-            (self.trace, self.own) = traces_of(&self.session, Some(agent), self.scope);
-        }
     }
 
     /// Returns the agent that made the call, as `session/agent`.

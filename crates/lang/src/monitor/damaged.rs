@@ -54,13 +54,14 @@ pub struct Pieces {
     pub has_all_keys: bool,
 }
 
-/// Returns the members of a damaged object. `None` if the text is not one object that ends: a member may stand before or behind it.
+/// Returns the members of a damaged object. `None` if the text is not one object that ends, or a member may stand before or behind
+/// it.
 pub fn pieces(bytes: &[u8]) -> Option<Pieces> {
     let mut intake = Intake::new(usize::MAX);
     intake.take(bytes);
     let text = intake.ended_text()?;
-    let before = text.split('{').next().unwrap_or_default();
-    if !before.trim_start_matches('\u{feff}').chars().all(is_space) {
+    let before = bytes.split(|byte| *byte == b'{').next().unwrap_or_default();
+    if before.contains(&b'"') {
         return None;
     }
     let split = split(&text)?;

@@ -436,10 +436,7 @@ impl Monitor {
             Request::Act => self.act(event, now),
             Request::Propose => self.propose(event, now),
             Request::Commit(proposal) => self.commit(proposal, event, now),
-            Request::Abandon(proposal) => {
-                self.expire(now);
-                self.abandon(proposal)
-            }
+            Request::Abandon(proposal) => self.abandon_at(proposal, now),
             Request::Fork => self.fork_trace(event),
         }
     }

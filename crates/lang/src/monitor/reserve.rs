@@ -301,6 +301,12 @@ impl Monitor {
         judged
     }
 
+    /// Abandons a proposal at a time: one that has expired by then is not open any more.
+    pub(super) fn abandon_at(&mut self, proposal: u64, now: Option<Instant>) -> Decision {
+        self.expire(now);
+        self.abandon(proposal)
+    }
+
     /// Ends a proposal that will not happen: it is no longer reserved. Denies if no open proposal has the number.
     pub fn abandon(&mut self, proposal: u64) -> Decision {
         let mut decision = Decision::new(Cause::Proposal);
@@ -516,7 +522,7 @@ impl Monitor {
     }
 
     /// Ends the proposals that have expired.
-    pub(super) fn expire(&mut self, now: Option<Instant>) {
+    fn expire(&mut self, now: Option<Instant>) {
         let Some(now) = now else {
             return;
         };
