@@ -179,10 +179,13 @@ impl Walk<'_> {
         let words: Option<Vec<String>> =
             known.then(|| fields.iter().map(|field| field.text.clone()).collect());
         let mut calling = None;
-        if words.is_none() && !self.moves && !matches!(feed, Feed::Text(_) | Feed::Script) {
+        let is_once = |bodies: &Vec<&Node>| bodies.len() == 1;
+        let is_fixed = !self.moves && scope.functions.values().all(is_once);
+        if words.is_none() && is_fixed && !matches!(feed, Feed::Text(_) | Feed::Script) {
             self.charge((scope.values.len() + scope.partial.len()) * 64)?;
             let same = Calling {
                 name: name.to_owned(),
+                reads: matches!(feed, Feed::Unknown),
                 folder: scope.folder.clone(),
                 values: scope.values.clone(),
                 partial: scope.partial.clone(),

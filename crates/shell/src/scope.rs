@@ -39,6 +39,8 @@ pub(super) struct Scope<'a> {
 #[derive(Clone, PartialEq)]
 pub(super) struct Calling {
     pub(super) name: String,
+    /// Whether it has an input that is not known.
+    pub(super) reads: bool,
     pub(super) folder: Folder,
     pub(super) values: HashMap<String, String>,
     pub(super) partial: HashMap<String, Partial>,

@@ -405,29 +405,40 @@ pub(super) const EVALUATES_NAMES: &[&str] = &[
 /// Programs that print numbers, and no text but their words: unless one of these letters is among their short options, or one of
 /// these options is given.
 pub(super) const PRINTS_NUMBERS: &[(&str, &str, &str)] = &[
-    ("nproc date id seq expr getconf tput ulimit sum", "", ""),
+    ("nproc date id seq expr getconf ulimit sum", "", ""),
     ("wc", "", "--files0-from"),
     ("cksum", "c", "--check"),
     ("pgrep", "al", "--list-full --list-name"),
 ];
 
-/// Commands that print nothing, or text from the line itself.
-pub(super) const PRINTS_NOTHING: &[&str] = &[
-    ":", "true", "cd", "test", "[", "sleep", "set", "echo", "printf",
+/// Programs of [`PRINTS_NUMBERS`] and their kind that print names of files which are among their words.
+pub(super) const NAMES_FILES: &str =
+    "grep egrep fgrep zgrep wc cksum sum du stat git curl jq pgrep getconf";
+
+/// Variables by which a program of a known name is another one, or prints other texts.
+pub(super) const CHANGES_PROGRAMS: &[&str] = &[
+    "PATH",
+    "CDPATH",
+    "BC_ENV_ARGS",
+    "TERMINFO",
+    "QUOTING_STYLE",
+    "GREP_OPTIONS",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
 ];
+
+/// Commands that print nothing, or text from the line itself.
+pub(super) const PRINTS_NOTHING: &[&str] = &[":", "true", "test", "[", "sleep", "echo", "printf"];
 
 /// Commands that print nothing by themselves; with `-p` some print variables.
 pub(super) const PRINTS_NOTHING_HERE: &[&str] = &[
-    ":", "true", "false", "test", "[", "local", "declare", "typeset", "readonly", "let", "return",
-    "shift", "exit", "break", "continue", "unset", "read", "sleep",
+    ":", "true", "false", "test", "[", "local", "readonly", "let", "return", "shift", "exit",
+    "break", "continue", "unset", "read", "sleep",
 ];
 
 /// Programs that print one word at most, and the words with which they begin then.
 pub(super) const PRINTS_ONE_WORD: &[(&str, &str)] = &[
-    (
-        "uname hostname whoami arch nproc logname hostid tty mktemp",
-        "",
-    ),
+    ("uname hostname whoami arch nproc logname hostid tty", ""),
     ("uname", "-s"),
     ("uname", "-m"),
     ("uname", "-r"),

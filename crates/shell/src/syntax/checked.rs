@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 
 use super::cursor::Parser;
-use super::{Kind, Node, Part, Script, Statement, Word, literal};
+use super::{Part, Word};
+use crate::variables::holds_text;
 
 /// Uses of the text of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,17 +142,6 @@ impl Checks {
     }
 }
 
-/// The variables that the command before the position has found to be numbers.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    /// If it succeeds.
-    pub(super) succeeds: Vec<String>,
-    /// If it fails.
-    pub(super) fails: Vec<String>,
-    /// In any case in which the next command runs.
-    pub(super) goes_on: Vec<String>,
-}
-
 impl Parser<'_> {
     /// Begins to take these variables for numbers.
     pub(super) fn begin_checks(&mut self, names: Vec<String>) {
@@ -179,79 +169,6 @@ impl Parser<'_> {
         let found = parse(self);
         self.end_checks(count);
         found
-    }
-
-    /// Returns what is known behind a pipeline, before which these variables were checked: behind `&&` they still are, and behind `||` only
-    /// if it ends the shell.
-    pub(super) fn found_behind(
-        &mut self,
-        checked: Vec<String>,
-        pipelines: &[Vec<Node>],
-        is_and: bool,
-    ) -> Found {
-        let last = std::mem::take(&mut self.found);
-        if is_and {
-            let checks = &self.names.texts.checks;
-            let still = checked.into_iter().filter(|name| checks.holds(name));
-            return Found {
-                succeeds: still.chain(last.succeeds).collect(),
-                ..Found::default()
-            };
-        }
-        let ends = match pipelines {
-            [_, last] => self.is_exit(last),
-            _ => false,
-        };
-        Found {
-            goes_on: if ends { checked } else { Vec::new() },
-            ..Found::default()
-        }
-    }
-
-    /// Whether a script never goes on behind its end: it ends the shell, the function or the round of the loop.
-    pub(super) fn never_goes_on(&mut self, script: &Script) -> bool {
-        match script.statements.last() {
-            Some(Statement {
-                pipelines,
-                background: false,
-                ..
-            }) => match pipelines.as_slice() {
-                [pipeline] => self.is_exit(pipeline),
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Whether a pipeline ends the shell, the function or the round of the loop.
-    pub(super) fn is_exit(&mut self, pipeline: &[Node]) -> bool {
-        let [node] = pipeline else {
-            return false;
-        };
-        match &node.kind {
-            _ if !node.redirects.is_empty() => false,
-            Kind::Group {
-                subshell: false,
-                body,
-                ..
-            } => self.never_goes_on(body),
-            Kind::Simple { assigns, words } if assigns.is_empty() && words.len() <= 2 => {
-                let is_status = |text: String| text.bytes().all(|byte| byte.is_ascii_digit());
-                let is_plain = words
-                    .get(1)
-                    .is_none_or(|word| literal(word).is_some_and(is_status));
-                let name = words.first().and_then(literal).unwrap_or_default();
-                let ends = match name.as_str() {
-                    "exit" => true,
-                    "return" => self.functions > 0,
-                    "continue" | "break" => self.loops > 0,
-                    _ => false,
-                };
-                self.names.texts.checks.calls.extend(ends.then_some(name));
-                ends && is_plain
-            }
-            _ => false,
-        }
     }
 }
 
@@ -286,38 +203,20 @@ pub(super) fn open_groups(pattern: &[Part]) -> Vec<usize> {
     (1..10).filter(is_other).collect()
 }
 
-/// Returns what a condition of these words has found, if these variables are numbers where it holds.
-pub(super) fn found_by(words: &[Word], succeeds: Vec<String>) -> Found {
-    // `! $n =~ ^[0-9]+$`
-    let fails = match words {
-        [sign, left, pattern] if literal(sign).as_deref() == Some("!") => {
-            checked_variable(left, pattern)
-        }
-        _ => None,
-    };
-    Found {
-        succeeds,
-        fails: fails.into_iter().collect(),
-        ..Found::default()
-    }
-}
+/// The variables that a match sets, in Bash and zsh.
+pub(super) const MATCHES: [&str; 3] = ["BASH_REMATCH", "MATCH", "match"];
 
-/// Returns the variable that a pattern of `=~` has found to be a number: `$n =~ ^[0-9]+$`.
-pub(super) fn checked_variable(left: &Word, pattern: &[Part]) -> Option<String> {
+/// Returns the variable that a pattern of `=~` has found to be a number: `$n =~ ^[0-9]+$`. `pattern` is as written. The shell sets
+/// some variables anew before they are used.
+pub(super) fn checked_variable(left: &Word, pattern: &str) -> Option<String> {
     let [Part::Param { name, .. }] = left.as_slice() else {
         return None;
     };
-    let is_variable = name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
-    (is_variable && matches_numbers(pattern)).then(|| name.clone())
-}
-
-/// Whether a regular expression matches numbers only: digits, maybe with a sign, and nothing around them.
-fn matches_numbers(pattern: &[Part]) -> bool {
-    // a dollar sign at the end of a word is read as a text
-    let [Part::Bare(begin), Part::Quoted(end)] = pattern else {
-        return false;
-    };
-    begin.strip_prefix('^').is_some_and(is_digits_only) && end == "$"
+    let is_variable = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !holds_text(name)
+        && !MATCHES.contains(&name.as_str());
+    let inner = pattern.trim().strip_prefix('^')?.strip_suffix('$')?;
+    (is_variable && is_digits_only(inner)).then(|| name.clone())
 }
 
 /// Whether each character that a regular expression matches is a digit or a sign.

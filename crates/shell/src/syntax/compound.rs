@@ -4,11 +4,12 @@ use super::alternative::scripts_of;
 use std::rc::Rc;
 
 use super::brackets::arithmetic_end;
-use super::checked::{Found, checked_variable, found_by, open_groups};
+use super::checked::{MATCHES, checked_variable, open_groups};
 use super::cursor::{Parser, Result, is_reserved};
 use super::outputs::output_of;
 use super::parts::End;
 use super::simple::beginning;
+use super::texts::ARGUMENTS;
 use super::{Kind, Part, Script, Statement, Word, literal};
 use crate::ShellError;
 
@@ -97,27 +98,16 @@ impl Parser<'_> {
             }
             "if" => {
                 bodies.push(self.body(&["then"])?);
-                let mut found = std::mem::take(&mut self.found);
+                let mut checked = std::mem::take(&mut self.found);
                 self.expect_word("then")?;
                 loop {
-                    let checked = std::mem::take(&mut found.succeeds);
                     let ends = &["elif", "else", "fi"];
-                    let body = self.where_checked(checked, |parser| parser.body(ends))?;
-                    // `if ! [[ $n =~ ^[0-9]+$ ]]; then exit 1; fi`
-                    let goes_on = std::mem::take(&mut found.fails);
-                    let leaves = !goes_on.is_empty() && self.never_goes_on(&body);
-                    bodies.push(body);
+                    let then = std::mem::take(&mut checked);
+                    bodies.push(self.where_checked(then, |parser| parser.body(ends))?);
                     self.lines()?;
-                    self.found = Found::default();
-                    if self.sees("fi") && leaves {
-                        self.found.goes_on = goes_on;
-                    }
                     if self.eat_word("elif") {
                         bodies.push(self.body(&["then"])?);
-                        found = Found {
-                            succeeds: std::mem::take(&mut self.found).succeeds,
-                            ..Found::default()
-                        };
+                        checked = std::mem::take(&mut self.found);
                         self.expect_word("then")?;
                     } else if self.eat_word("else") {
                         bodies.push(self.body(&["fi"])?);
@@ -131,10 +121,9 @@ impl Parser<'_> {
             }
             "while" | "until" => {
                 bodies.push(self.body(&["do"])?);
-                let mut found = std::mem::take(&mut self.found);
-                found.succeeds.retain(|_| word == "while");
-                let body = self.where_checked(found.succeeds, Self::do_body)?;
-                bodies.push(body);
+                let mut checked = std::mem::take(&mut self.found);
+                checked.retain(|_| word == "while");
+                bodies.push(self.where_checked(checked, Self::do_body)?);
             }
             "for" => {
                 self.blanks();
@@ -238,9 +227,7 @@ impl Parser<'_> {
             self.expect_word("do")?;
             "done"
         };
-        self.loops += 1;
         let body = self.body(&[close])?;
-        self.loops -= 1;
         self.expect_word(close)?;
         Ok(body)
     }
@@ -269,6 +256,8 @@ impl Parser<'_> {
                 self.flow_words_into(&name, &word);
                 words.push(word);
             }
+        } else {
+            self.names.texts.flow_variable(ARGUMENTS, &name);
         }
         self.blanks();
         self.eat(";");
@@ -316,13 +305,15 @@ impl Parser<'_> {
             self.lines()?;
             if self.eat_word("]]") {
                 self.end_checks(n_checks);
-                self.found = found_by(&words, checked.unwrap_or_default());
+                self.found = checked.unwrap_or_default();
                 return Ok(words);
             }
             if let Some(operator) = pattern.take() {
+                let start = self.pos;
                 let right = self.parts(End::Pattern)?;
                 if operator == "=~" {
-                    let names = self.matches(&words, &right);
+                    let written = self.since(start).to_owned();
+                    let names = self.matches(&words, &right, &written);
                     if let Some(checked) = checked.as_mut() {
                         checked.extend(names.clone());
                         self.begin_checks(names);
@@ -373,20 +364,19 @@ impl Parser<'_> {
     }
 
     /// Records a match of the last word, and returns the variable that it has found to be a number.
-    fn matches(&mut self, words: &[Word], pattern: &[Part]) -> Vec<String> {
+    fn matches(&mut self, words: &[Word], pattern: &[Part], written: &str) -> Vec<String> {
         let Some((left, before)) = words.split_last() else {
             return Vec::new();
         };
         let groups = open_groups(pattern).into_iter();
         let groups = groups.map(|nth| format!("BASH_REMATCH[{nth}]"));
-        // zsh has other names
-        let names = ["BASH_REMATCH", "MATCH", "match"].map(str::to_owned);
+        let names = MATCHES.map(str::to_owned);
         for name in names.into_iter().chain(groups) {
             self.flow_into(&name, left);
             self.names.texts.joined.insert(name);
         }
         let is_negated = before.last().is_some_and(|word| beginning(word) == "!");
-        let checked = checked_variable(left, pattern);
+        let checked = checked_variable(left, written);
         checked.into_iter().filter(|_| !is_negated).collect()
     }
 
@@ -422,13 +412,10 @@ impl Parser<'_> {
         self.lines()?;
         // it may be called before a check that stands before it
         let checks = self.names.texts.checks.leave();
-        let around = (self.functions + 1, std::mem::take(&mut self.loops));
-        self.functions = around.0;
         let body = Box::new(self.nested(Self::command)?);
-        (self.functions, self.loops) = (around.0 - 1, around.1);
         self.names.texts.checks.come_back(checks);
         self.names.texts.print_node(&output_of(&name), &body, &[]);
-        if !self.names.aliases.is_empty() {
+        if !self.names.aliases.is_empty() || self.names.traps {
             self.names.texts.replace_functions();
         }
         Ok(Kind::Function { name, body })

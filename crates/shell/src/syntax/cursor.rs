@@ -1,7 +1,6 @@
 //! The position in the text, and the functions that skip or take what follows it: characters, joined lines, blanks,
 //! plain words.
 
-use super::checked::Found;
 use super::parts::is_meta;
 use super::simple::Pending;
 use super::{Dialect, NESTING, Names, Word};
@@ -34,11 +33,8 @@ pub(super) struct Parser<'t> {
     pub(super) has_inner_quotes: bool,
     /// Whether the words are those of a builtin that assigns variables: `export x=y`.
     pub(super) declares: bool,
-    /// The variables that the last command has found to be numbers.
-    pub(super) found: Found,
-    /// The number of functions and loops around the position, within the same shell.
-    pub(super) functions: usize,
-    pub(super) loops: usize,
+    /// The variables that the last command has found to be numbers, if it succeeds.
+    pub(super) found: Vec<String>,
     /// Whether the next word is one in which Bash expands braces, as those of commands.
     pub(super) has_braces: bool,
 }
@@ -59,9 +55,7 @@ impl<'t> Parser<'t> {
             quoted_braces: 0,
             has_inner_quotes: false,
             declares: false,
-            found: Found::default(),
-            functions: 0,
-            loops: 0,
+            found: Vec::new(),
             has_braces: false,
         }
     }

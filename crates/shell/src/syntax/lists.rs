@@ -1,6 +1,5 @@
 //! Statements, pipelines, and the choice of the kind of command by its first word.
 
-use super::checked::Found;
 use super::cursor::{Parser, Result};
 use super::{Dialect, Node, Parsed, Part, Redirect, Script, Statement, Target};
 
@@ -74,17 +73,17 @@ impl Parser<'_> {
             // whether the last operator was `&&`, and whether `||` has followed that
             let (mut is_and, mut alternates) = (false, false);
             let mut pipelines = vec![self.pipeline(&mut either)?];
-            let mut found = std::mem::take(&mut self.found);
+            let mut checked = std::mem::take(&mut self.found);
             loop {
                 self.blanks();
                 let follows_and = std::mem::replace(&mut is_and, self.eat("&&"));
                 if !is_and && !self.eat("||") {
                     break;
                 }
-                let mut checked = std::mem::take(&mut found).succeeds;
                 checked.retain(|_| !either);
                 if !is_and {
                     either = true;
+                    checked.clear();
                     self.end_checks(n_before);
                 }
                 alternates = follows_and && !is_and;
@@ -93,7 +92,10 @@ impl Parser<'_> {
                     self.begin_checks(checked.clone());
                 }
                 pipelines.push(self.pipeline(&mut either)?);
-                found = self.found_behind(checked, &pipelines, is_and);
+                let checks = &self.names.texts.checks;
+                checked.retain(|name| checks.holds(name));
+                let more = std::mem::take(&mut self.found);
+                checked.extend(more.into_iter().filter(|_| is_and));
             }
             let mut background = false;
             if self.sees(";;") || self.sees(";&") {
@@ -105,10 +107,9 @@ impl Parser<'_> {
                 return self.fail();
             }
             self.end_checks(n_before);
-            if !background {
-                self.begin_checks(std::mem::take(&mut found.goes_on));
-            }
-            self.found = found;
+            // nobody waits for what runs in the background
+            checked.retain(|_| !background);
+            self.found = checked;
             script.statements.push(Statement {
                 pipelines,
                 background,
@@ -161,11 +162,8 @@ impl Parser<'_> {
         loop {
             self.blanks();
             if self.sees("||") || !self.eat("|") {
-                if nodes.len() > 1 {
-                    self.found = Found::default();
-                }
-                if fails {
-                    std::mem::swap(&mut self.found.succeeds, &mut self.found.fails);
+                if nodes.len() > 1 || fails {
+                    self.found.clear();
                 }
                 return Ok(nodes);
             }
@@ -206,7 +204,7 @@ impl Parser<'_> {
             None if self.peek() == Some('(') => self.parenthesis()?,
             None => {
                 let node = self.simple()?;
-                self.found = Found::default();
+                self.found.clear();
                 return Ok(node);
             }
         };
@@ -218,7 +216,7 @@ impl Parser<'_> {
                 Some(redirect) => redirects.push(redirect),
                 None => {
                     if !checks || !redirects.is_empty() {
-                        self.found = Found::default();
+                        self.found.clear();
                     }
                     return Ok(Node { kind, redirects });
                 }

@@ -23,6 +23,7 @@ mod texts;
 
 use std::collections::{HashMap, HashSet};
 
+use super::table::CHANGES_PROGRAMS;
 use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
 
 pub(crate) use brackets::plants;
@@ -226,9 +227,18 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// Records that a variable may get a text.
     pub(crate) fn assign(&mut self, name: &str) {
+        self.assign_any(name);
+        if name == "BASH_REMATCH" {
+            (0..10).for_each(|nth| self.texts.take(&format!("BASH_REMATCH[{nth}]")));
+        }
+    }
+
+    fn assign_any(&mut self, name: &str) {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
         self.texts.checks.reassign(name);
+        self.texts.replaces |= CHANGES_PROGRAMS.contains(&name);
         if INTEGERS.contains(&name) {
             self.may_fail += 1;
             self.arithmetic = true;
@@ -325,8 +335,13 @@ impl Names {
 
     /// Records every identifier of arithmetic as possibly assigned a number.
     pub(crate) fn assign_numbers(&mut self, text: &str) {
+        self.arithmetic = true;
+        self.may_fail += 1;
         let broken = self.texts.checks.broken();
-        self.assign_all(text);
+        for name in identifiers(text) {
+            self.assign_any(name);
+            self.assign_unseen(name);
+        }
         self.texts.checks.restore(&broken);
         for name in identifiers(text) {
             *self.numbers.entry(name.to_owned()).or_default() += 1;

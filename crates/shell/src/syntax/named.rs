@@ -67,6 +67,14 @@ impl Parser<'_> {
     /// Records the variables in words of `test` that may become several words, of which `-v` may be one: `[ $n -gt 3 ]`.
     pub(super) fn note_test(&mut self, words: &[Word]) {
         let words = words_of_builtin(words, &["test", "["]);
+        let is_sign = |word: &&Word| literal(word).is_some_and(|text| text == "!" || text == "]");
+        let operands: Vec<&Word> = words.iter().filter(|word| !is_sign(word)).collect();
+        // the first of two may be `-v`
+        if let [option, operand] = operands.as_slice()
+            && literal(option).is_none()
+        {
+            self.name_by(operand);
+        }
         for part in words.iter().flatten() {
             let may_split = match part {
                 Part::Param { quoted, name, .. } => !quoted || name == "@",

@@ -112,7 +112,11 @@ fn numbers_of(format: &str) -> Printed {
         let rest = part.strip_prefix(|c: char| "sXYZWhugbBdoa".contains(c));
         rest.is_some_and(|rest| rest.chars().all(|c| c == ' '))
     };
-    let is_text = |part: &&str| part.starts_with(['n', 'N', 'C', 'm']) || part.contains('\\');
+    let is_flag = |c: char| c.is_ascii_digit() || "-+ #'.".contains(c);
+    let is_text = |part: &&str| {
+        let directive = part.trim_start_matches(is_flag);
+        directive.starts_with(['n', 'N', 'C', 'm']) || part.contains('\\')
+    };
     let is_numeric = begins && directives.iter().all(is_number);
     match directives.iter().any(is_text) || directives.is_empty() {
         true => Printed::Texts,
@@ -171,21 +175,21 @@ fn prints_numbers(name: &str, words: &[String]) -> bool {
             }
             _ => false,
         },
-        "git" => {
-            words.iter().any(|word| word == "--count")
-                && words.first().is_some_and(|word| word == "rev-list")
-        }
-        "jq" => words.first().is_some_and(|word| word == "length"),
-        // what is fetched goes elsewhere
-        "curl" => {
-            let follows = |option: &str| {
-                let mut rest = words.iter().skip_while(|word| *word != option);
-                rest.nth(1).map(String::as_str)
-            };
-            follows("-w") == Some("%{http_code}")
-                && (follows("-o").is_some() || follows("-so").is_some())
-                && !any(&["-i", "-v", "-K", "--"])
-        }
+        "git" => match words {
+            [list, option, ..] if option == "--count" => list == "rev-list",
+            [list, range, option] => {
+                list == "rev-list" && option == "--count" && !range.starts_with('-')
+            }
+            _ => false,
+        },
+        "jq" => match words {
+            [filter, files @ ..] => {
+                filter == "length" && files.iter().all(|word| !word.starts_with('-'))
+            }
+            [] => false,
+        },
+        "tput" => matches!(words, [one] if listed("cols lines colors", one)),
+        "curl" => prints_status(words),
         // `--random-source -i` makes the range an option's value
         "shuf" => any(&["-i"]) && !any(&["--r"]) && !words.iter().any(|word| word == "--"),
         name => {
@@ -197,6 +201,28 @@ fn prints_numbers(name: &str, words: &[String]) -> bool {
             })
         }
     }
+}
+
+/// Whether `curl` prints the status of one answer: what is fetched goes nowhere.
+fn prints_status(words: &[String]) -> bool {
+    let (mut addresses, mut formats, mut drops) = (0, 0, false);
+    let mut words = words.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "-w" => match words.next() {
+                Some("%{http_code}") => formats += 1,
+                _ => return false,
+            },
+            "-o" | "-so" | "-sSo" => match words.next() {
+                Some("/dev/null") => drops = true,
+                _ => return false,
+            },
+            "-s" | "-S" | "-sS" | "-k" | "-L" | "-sL" | "-sk" | "-f" | "-sf" | "-I" | "-sI" => {}
+            word if word.starts_with('-') => return false,
+            _ => addresses += 1,
+        }
+    }
+    (addresses, formats, drops) == (1, 1, true)
 }
 
 /// Whether a word gives one of these short options, in a cluster or with its value, or one of these options, also abbreviated.

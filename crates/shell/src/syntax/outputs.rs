@@ -1,7 +1,7 @@
 //! The output of functions, which is recorded as the text of a variable: `f() { echo $(($1 * 2)); }; echo $(($(f 3) + 1))`.
 
 use super::simple::beginning;
-use super::sources::{Sources, name_of, words_of};
+use super::sources::{Sources, has_processes, may_redirect_messages, name_of, words_of};
 use super::texts::Texts;
 use super::{Kind, Node, Redirect, Script, Target, Word, literal};
 use crate::table::PRINTS_NOTHING_HERE;
@@ -30,10 +30,7 @@ fn is_silent(redirect: &Redirect) -> bool {
 fn may_print(redirect: &Redirect) -> bool {
     redirect.operator.contains('>')
         && !is_silent(redirect)
-        && !matches!(
-            (redirect.descriptor.as_deref(), redirect.operator),
-            (Some("2"), ">" | ">>")
-        )
+        && (redirect.descriptor.as_deref() != Some("2") || may_redirect_messages(redirect))
 }
 
 /// Whether `echo` or `printf` prints its words as they are, apart from conversions.
@@ -87,7 +84,7 @@ impl Texts {
 
     /// Records what a command prints, which others feed.
     pub(super) fn print_node(&mut self, into: &str, node: &Node, feeding: &[Node]) {
-        if node.redirects.iter().any(may_print) {
+        if has_processes(node) || node.redirects.iter().any(may_print) {
             self.take(into);
             return;
         }
@@ -110,7 +107,10 @@ impl Texts {
         let name = name_of(node);
         let prints_names = || rest.iter().any(|word| beginning(word).starts_with("-p"));
         match name.as_str() {
-            name if self.functions.contains(name) => self.flow_variable(&output_of(name), into),
+            name if self.functions.contains(name) => {
+                self.counters.insert(output_of(name));
+                self.flow_variable(&output_of(name), into);
+            }
             "echo" | "printf" if prints_as_is(&name, rest) => {
                 let first = rest.first().map(beginning).unwrap_or_default();
                 let is_whole = matches!(first.as_str(), "%s\\n" | "%d\\n");
@@ -123,7 +123,9 @@ impl Texts {
                     self.joined.insert(into.to_owned());
                 }
             }
-            name if PRINTS_NOTHING_HERE.contains(&name) && !prints_names() => {}
+            name if PRINTS_NOTHING_HERE.contains(&name) && !prints_names() => {
+                self.counters.insert(name.to_owned());
+            }
             _ => {
                 let mut sources = Sources::of(&self.functions);
                 let is_number = sources.of_number(node, feeding);

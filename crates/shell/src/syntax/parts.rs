@@ -459,12 +459,7 @@ impl Parser<'_> {
         // an error within it ends a shell of its own
         let may_fail = self.names.may_fail;
         self.substitutions += 1;
-        let around = (
-            std::mem::take(&mut self.functions),
-            std::mem::take(&mut self.loops),
-        );
         let script = self.nested(|parser| parser.script(&[]))?;
-        (self.functions, self.loops) = around;
         self.substitutions -= 1;
         self.names.may_fail = may_fail;
         if !self.pending.is_empty() {

@@ -408,6 +408,15 @@ impl Parser<'_> {
         // the first word is the text; at the end of the shell it has no effect on what was read or printed before
         let is_end = |word: &Word| matches!(literal(word).as_deref(), Some("EXIT" | "0"));
         let mut behind = words.iter().skip_while(|word| beginning(word) == "--");
+        let is_inner =
+            |word: &Word| matches!(literal(word).as_deref(), Some("DEBUG" | "ERR" | "RETURN"));
+        let ends_function =
+            name == "unset" && words.iter().any(|word| beginning(word).starts_with("-f"));
+        self.names.texts.replaces |= ends_function;
+        if name == "trap" && words.iter().any(is_inner) {
+            self.names.texts.replaces = true;
+            self.names.texts.replace_functions();
+        }
         self.names.traps |= name == "trap" && behind.next().is_some() && !behind.all(is_end);
         if CHANGING_FOLDER.contains(&name) {
             self.note_folder(words);

@@ -8,8 +8,8 @@ use super::outputs::output_of;
 use super::pieces::{is_pattern, keeps_digits, pieces_of};
 use super::simple::beginning;
 use super::texts::{ARGUMENTS, EXPANSION, names_in};
-use super::{Kind, Node, Part, Script, Target, Word, literal};
-use crate::table::PRINTS_NOTHING;
+use super::{Kind, Node, Part, Redirect, Script, Target, Word, literal};
+use crate::table::{NAMES_FILES, PRINTS_NOTHING, listed};
 
 /// The parts of a text: variables, and programs that print numbers.
 #[derive(Default)]
@@ -86,7 +86,15 @@ impl Sources {
                     Part::Bare(text) | Part::Quoted(text) => !text.contains('\\'),
                     _ => true,
                 });
-                is_plain && PRINTS_NOTHING.contains(&&*name_of(node)) && self.of_words(node)
+                // `cd -` prints the folder
+                let quiet = match name_of(node).as_str() {
+                    "cd" => words_of(node)
+                        .iter()
+                        .all(|word| literal(word).is_some_and(|text| !text.starts_with('-'))),
+                    name => PRINTS_NOTHING.contains(&name),
+                };
+                self.counters.insert(name_of(node));
+                is_plain && quiet && !has_processes(node) && self.of_words(node)
             }
             _ => false,
         };
@@ -105,13 +113,14 @@ impl Sources {
     /// Whether a command prints numbers only, whatever the commands before it in its pipeline print.
     pub(super) fn of_number(&mut self, node: &Node, feeding: &[Node]) -> bool {
         let name = name_of(node);
+        if has_processes(node) {
+            return false;
+        }
         // messages hold texts of what is read: `date -f f 2>&1`
-        let has_messages = node
-            .redirects
-            .iter()
-            .any(|redirect| redirect.operator.contains('&'));
+        let has_messages = node.redirects.iter().any(may_redirect_messages);
         if self.functions.contains(&name) {
             self.names.insert(output_of(&name));
+            self.counters.insert(output_of(&name));
             return !has_messages;
         }
         let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
@@ -126,6 +135,12 @@ impl Sources {
                 [.., counted] if is_first_column(&words) => self.of_usage(counted),
                 _ => Printed::Texts,
             },
+            // several words may be options, or names of files, which are printed
+            name if listed(NAMES_FILES, name)
+                && words.iter().any(|word| word.contains(SEVERAL)) =>
+            {
+                Printed::Texts
+            }
             name => printed_by(name, &words),
         };
         self.counters.insert(name);
@@ -138,13 +153,21 @@ impl Sources {
     fn feeds_words(&mut self, node: &Node, feeding: &[Node], words: &[String]) -> bool {
         let echoes =
             |node: &Node| matches!(&*name_of(node), "echo" | "printf") && self.of_words(node);
-        feeding.iter().all(echoes)
+        let is_text = |redirect: &Redirect| redirect.operator == "<<<";
+        // else it reads what the commands around it read
+        let is_fed = !feeding.is_empty() || node.redirects.iter().any(is_text);
+        is_fed
+            && feeding.iter().all(echoes)
             && words.iter().all(|word| word.starts_with('-'))
             && node
                 .redirects
                 .iter()
                 .all(|redirect| match &redirect.target {
-                    Target::Word(word) => redirect.operator != "<" && self.of_word(word),
+                    Target::Word(word) => {
+                        !redirect.operator.starts_with("<>")
+                            && redirect.operator != "<"
+                            && self.of_word(word)
+                    }
                     Target::Heredoc(_) => false,
                 })
     }
@@ -153,21 +176,24 @@ impl Sources {
     fn of_usage(&mut self, node: &Node) -> Printed {
         let name = name_of(node);
         let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
-        let sums = words.iter().any(|word| {
-            let letters = word.strip_prefix('-').unwrap_or_default();
-            word == "--summarize" || letters.contains('s') && !letters.starts_with('-')
-        });
-        let is_plain = |word: &String| {
-            !word.contains('\n')
-                && !word.starts_with("--fil")
-                && !word.starts_with("--t")
-                && !word.starts_with("-0")
+        let letters = |word: &String| word.strip_prefix('-').map(str::to_owned);
+        let is_option = |word: &String| letters(word).is_some_and(|one| !one.is_empty());
+        let (options, operands): (Vec<String>, Vec<String>) =
+            words.into_iter().partition(is_option);
+        let is_known = |word: &String| {
+            word == "--"
+                || letters(word).is_some_and(|one| one.chars().all(|c| "skbmcx".contains(c)))
         };
+        let sums = options
+            .iter()
+            .any(|word| word != "--" && word.contains('s'));
+        let is_plain = |word: &String| !word.contains(['\n', SEVERAL]);
         let is_number = name == "du"
             && sums
-            && words.iter().all(is_plain)
-            && !words.iter().any(|word| is_cluster_with(word, 'h'))
-            && node.redirects.iter().all(|one| !one.operator.contains('&'))
+            && options.iter().all(is_known)
+            && operands.iter().all(is_plain)
+            && !has_processes(node)
+            && !node.redirects.iter().any(may_redirect_messages)
             && self.of_words(node);
         self.counters.insert(name);
         match is_number {
@@ -183,9 +209,30 @@ fn is_first_column(words: &[String]) -> bool {
     matches!(words.as_slice(), ["-f1"] | ["-f", "1"] | ["--fields=1"])
 }
 
-/// Whether a word is a cluster of short options with this letter.
-fn is_cluster_with(word: &str, letter: char) -> bool {
-    word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
+/// Whether other commands run beside a command, which may write where it writes: `nproc > >(cat f)`.
+pub(super) fn has_processes(node: &Node) -> bool {
+    let is_process = |part: &Part| matches!(part, Part::Process { .. });
+    let targets = node.redirects.iter().filter_map(|one| match &one.target {
+        Target::Word(word) if one.operator.contains('>') => Some(word),
+        _ => None,
+    });
+    let mut words = words_of(node).iter().chain(targets);
+    words.any(|word| word.iter().any(is_process))
+}
+
+/// Whether a redirection may send messages to the output: `2>&1`, `2> /dev/stdout`.
+pub(super) fn may_redirect_messages(redirect: &Redirect) -> bool {
+    let is_elsewhere = |word: &Word| {
+        literal(word).is_some_and(|path| {
+            path == "/dev/null" || !path.starts_with("/dev/") && !path.starts_with("/proc/")
+        })
+    };
+    redirect.operator.contains('&')
+        || redirect.operator.contains('>')
+            && match &redirect.target {
+                Target::Word(word) => !is_elsewhere(word),
+                Target::Heredoc(_) => false,
+            }
 }
 
 /// Returns the text of a word up to its first expansion, with a mark if there is one. [`SEVERAL`] stands before it
@@ -216,10 +263,14 @@ pub(super) fn words_of(node: &Node) -> &[Word] {
     }
 }
 
-/// Returns the name of the program of a simple command, without its folder; it is empty for others.
+/// Returns the name of the program of a simple command, without a folder of the system; it is empty for others. `./nproc` is another
+/// program than `nproc`.
 pub(super) fn name_of(node: &Node) -> String {
     let name = words_of(node).first().and_then(literal).unwrap_or_default();
-    name.rsplit('/').next().unwrap_or_default().to_owned()
+    match name.rsplit_once('/') {
+        Some(("/bin" | "/usr/bin" | "/usr/local/bin", program)) => program.to_owned(),
+        _ => name,
+    }
 }
 
 /// Whether a program that prints numbers may print a dollar sign or a backquote with them, which stands in its words.

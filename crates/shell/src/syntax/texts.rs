@@ -82,6 +82,8 @@ pub(crate) struct Texts {
     pub(super) functions: Rc<HashSet<String>>,
     /// Programs whose output was taken for a number.
     pub(super) counters: HashSet<String>,
+    /// Whether programs may be others than their names say, or more may run with each: a trap, another `PATH`.
+    pub(super) replaces: bool,
     /// Variables that arithmetic assigns if it evaluates a text of the line itself.
     direct: HashSet<String>,
     /// Variables with a text that assigns another one if arithmetic evaluates it: which has it, and which is assigned.
@@ -116,6 +118,7 @@ impl Texts {
         self.tested.extend(other.tested.iter().cloned());
         self.checks.add(&other.checks);
         self.counters.extend(other.counters.iter().cloned());
+        self.replaces |= other.replaces;
         self.direct.extend(other.direct.iter().cloned());
         self.assigning.extend(other.assigning.iter().cloned());
         self.assigns.extend(other.assigns.iter().cloned());
@@ -145,8 +148,8 @@ impl Texts {
     pub(crate) fn run_a_command(&self, is_own: impl Fn(&str) -> bool) -> bool {
         let put_together = (self.opens || self.brackets && self.cuts) && (self.runs || self.ends);
         let decoded = self.decodes && self.coded || self.whole;
-        if self.planted || put_together || decoded || self.counters.iter().any(|name| is_own(name))
-        {
+        let is_replaced = |name: &String| self.replaces || is_own(name);
+        if self.planted || put_together || decoded || self.counters.iter().any(is_replaced) {
             return true;
         }
         // a function may assign what a condition has checked before

@@ -191,6 +191,12 @@ fn conditions_find_numbers() {
         "n=(1 \"$(cat f)\"); [[ $n =~ ^[0-9]+$ ]] && echo $((n[1]))",
         "read n < f; if [[ $n =~ ^[0-9]+$ ]]; then :; else echo $((n)); fi",
         "read n < f; [[ $n =~ ^[0-9]+$ ]] || continue; echo $((n))",
+        "n=$(cat f); if [[ $n =~ ^[0-9]+$ ]] & then echo $((n)); fi",
+        "n=$(cat f); [[ $n =~ ^[0-9]*\"$\" ]] && for w in $n; do ((w)); done",
+        "n=$(cat f); [[ $n =~ ^[0-9]*\\$ ]] && for w in $n; do ((w)); done",
+        ": 5; [[ $_ =~ ^[0-9]+$ ]] && : \"$(cat f)\" && ((_))",
+        "n=$(cat f); [[ $n =~ ^[0-9]+$ ]] || { : $((1/0)); exit 1; }\necho $((n))",
+        "for i in 1; do n=$(cat f); ([[ $n =~ ^[0-9]+$ ]] || continue; echo $((n))); done",
         "read n < f; [[ $n =~ ^[0-9]+$ ]] || exit 1 2; echo $((n))",
         "read n < f; [[ $n =~ ^[0-9]+$ ]] || exit 1 > /y/z; echo $((n))",
         "read n < f; [[ $n =~ ^[0-9]+$ ]] || (exit 1); echo $((n))",
@@ -200,10 +206,8 @@ fn conditions_find_numbers() {
         "read n < f; [[ $n =~ ^[0-9]+$ ]] && echo $((n + 1))",
         "read n < f; [[ $n =~ ^[1-9][0-9]*$ && $n -gt 3 ]] && echo big",
         "read n < f; if [[ \"$n\" =~ ^-?[0-9]+$ ]] && ((n > 3)); then n=$((n - 1)); echo $((n)); fi",
-        "read n < f; [[ $n =~ ^[0-9]{1,3}$ ]] || { echo bad >&2; exit 1; }; echo $((n))",
-        "read n < f; if ! [[ $n =~ ^[0-9]+$ ]]; then echo bad; exit 1; fi; echo $((n))",
-        "while read -r n; do [[ $n =~ ^[[:digit:]]+$ ]] || continue; ((s += n)); done < f",
-        "f() { local n=$1; [[ $n =~ ^[0-9]+$ ]] || return 1; echo $((n * 2)); }; f \"$(cat f)\"",
+        "while read -r n; do if [[ $n =~ ^[[:digit:]]+$ ]]; then ((s += n)); fi; done < f",
+        "f() { local n=$1; [[ $n =~ ^[0-9]{1,3}$ ]] && echo $((n * 2)); }; f \"$(cat f)\"",
     ]);
 }
 
