@@ -11,6 +11,7 @@ use crate::monitor::journal::Journal;
 /// # Errors
 /// A list of calls cannot be read.
 pub(super) fn adopt(session: &mut Session, call: &mut Call) -> Result<(), String> {
+    session.check_files()?;
     let is_of_main = |list: CallList| call.is_in(&list.kept.memory);
     if CallList::read(session.file("calls"))?.is_some_and(is_of_main) {
         return Ok(());
