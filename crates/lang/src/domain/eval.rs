@@ -237,7 +237,7 @@ impl Search<'_> {
 fn decide(op: Compare, lhs: &Known, rhs: &Known, search: &Search<'_>) -> Option<bool> {
     match (lhs, rhs) {
         (Known::Nothing, _) | (_, Known::Nothing) => None,
-        (Known::Value(lhs), Known::Value(rhs)) => Some(is_true(op, lhs, rhs)),
+        (Known::Value(lhs), Known::Value(rhs)) => compare(op, lhs, rhs),
         (Known::Class(term, class), Known::Value(value)) => {
             of_class(op, *term, class, value, search)
         }
@@ -286,12 +286,12 @@ fn of_class(
         return Some(false);
     }
     match class {
-        Class::Value(own) => Some(is_true(op, own, value)),
+        Class::Value(own) => compare(op, own, value),
         Class::Between(low, high) => {
             let end = low.as_ref().or(high.as_ref())?;
             if compare(Compare::Lt, end, value).is_none() {
                 // The types differ: the values are unequal and not ordered.
-                return Some(false);
+                return (op == Compare::Eq).then_some(false);
             }
             let above = low
                 .as_ref()
@@ -305,16 +305,6 @@ fn of_class(
                 _ => None,
             }
         }
-        // Numbers have classes of their own if the term is ordered, and other values are not ordered with numbers.
-        Class::Other if op != Compare::Eq => {
-            let is_number = matches!(value, Value::Number(_));
-            (is_number && search.is_ordered(term)).then_some(false)
-        }
-        Class::Other => search.compares(term, value).then_some(false),
+        Class::Other => (op == Compare::Eq && search.compares(term, value)).then_some(false),
     }
-}
-
-/// Whether a comparison of two values is true. That of values whose types have no common order is unknown, and so not true.
-fn is_true(op: Compare, lhs: &Value, rhs: &Value) -> bool {
-    compare(op, lhs, rhs) == Some(true)
 }

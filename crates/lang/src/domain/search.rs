@@ -87,12 +87,6 @@ impl<'a> Search<'a> {
         asked.is_some_and(|asked| asked.mentions(value))
     }
 
-    /// Whether the order of a term's values matters.
-    pub(super) fn is_ordered(&self, term: ExprId) -> bool {
-        let asked = self.tables.questions.terms.get(term);
-        asked.is_some_and(Asked::ordered)
-    }
-
     /// Returns the classes of a term.
     fn classes_of(&mut self, term: ExprId) -> Rc<[Class]> {
         let (spec, questions) = (self.spec, &self.tables.questions);
