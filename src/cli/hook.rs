@@ -505,7 +505,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         hook_agents::adopt(&mut session, call).map_err(|why| refused(&why))?;
     }
     session.check_files().map_err(|why| refused(&why))?;
-    // Nobody reads an answer to the end of a session: the next call tells of earlier outcomes and of a restart.
+    // No client reads the answer to `SessionEnd`: the next call reports earlier outcomes and a restart.
     let is_end = call.hook() == "SessionEnd";
     let marked = match is_end {
         true => Vec::new(),

@@ -11,15 +11,22 @@ use crate::monitor::journal::Journal;
 /// # Errors
 /// A list of calls cannot be read.
 pub(super) fn adopt(session: &mut Session, call: &mut Call) -> Result<(), String> {
+    let agents = session.agents()?;
+    if agents.is_empty() {
+        return Ok(());
+    }
     session.check_files()?;
     let is_of_main = |list: CallList| call.is_in(&list.kept.memory);
     if CallList::read(session.file("calls"))?.is_some_and(is_of_main) {
         return Ok(());
     }
-    for agent in session.agents()? {
+    for agent in agents {
         agent.check_files()?;
-        if let Some(list) = CallList::read(agent.file("calls"))? {
-            call.adopt_from(&list.kept.memory);
+        let list = CallList::read(agent.file("calls"))?;
+        list.iter()
+            .for_each(|list| call.adopt_from(&list.kept.memory));
+        if call.agent().is_some() {
+            break;
         }
     }
     session.turn_to(call);

@@ -593,7 +593,7 @@ fn a_spec_that_orders_events_is_told_of() {
     assert_eq!((run.code, run.err.as_str()), (0, ""));
 }
 
-/// A client that abandons another number than it means is told, instead of leaving its own reservation open.
+/// An `abandon` with the number of no open proposal is denied, since the proposal that was meant stays reserved.
 #[test]
 fn an_unknown_proposal_is_not_abandoned() {
     let spec = "event { kind: string }\nproperty once_only = always (count(kind == \"pay\") <= 1)\n\

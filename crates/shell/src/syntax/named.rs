@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use super::simple::{TAKING, beginning, behind_prefixes, without_expansions};
-use super::{Part, Redirect, Target, Word, literal};
+use super::{Part, Redirect, Script, Target, Word, literal};
 use crate::table::{EVALUATES_NAMES, EVALUATES_SUBSCRIPTS};
 use crate::variables::variable_of;
 
@@ -84,19 +84,12 @@ impl Parser<'_> {
                 } => !quoted || written.contains('@'),
                 _ => false,
             };
-            match part {
-                _ if !may_split => {}
-                Part::Substitution { script, .. } => self.names.texts.test_output(script),
-                Part::Param { written, .. } => self.names.texts.test_variables(written),
-                Part::Opaque {
-                    written, scripts, ..
-                } => {
-                    self.names.texts.test_variables(written);
-                    for script in scripts {
-                        self.names.texts.test_output(script);
-                    }
+            if may_split {
+                let (variables, scripts) = expansions(part);
+                self.names.texts.test_variables(variables);
+                for script in scripts {
+                    self.names.texts.test_output(script);
                 }
-                _ => {}
             }
         }
     }
@@ -137,18 +130,10 @@ impl Parser<'_> {
 
     /// Records an expansion whose text is a name.
     fn name_by_part(&mut self, part: &Part) {
-        match part {
-            Part::Param { written, .. } => self.names.texts.name_variables(written),
-            Part::Substitution { script, .. } => self.names.texts.name_by_output(script),
-            Part::Opaque {
-                written, scripts, ..
-            } => {
-                self.names.texts.name_variables(written);
-                for script in scripts {
-                    self.names.texts.name_by_output(script);
-                }
-            }
-            Part::Bare(_) | Part::Quoted(_) | Part::Process { .. } => {}
+        let (variables, scripts) = expansions(part);
+        self.names.texts.name_variables(variables);
+        for script in scripts {
+            self.names.texts.name_by_output(script);
         }
     }
 
@@ -178,6 +163,18 @@ impl Parser<'_> {
             }
         }
         self.names.subscripts(&before, true);
+    }
+}
+
+/// Returns the expansions of a part: a text with its variables, and the scripts whose output it holds.
+fn expansions(part: &Part) -> (&str, &[Script]) {
+    match part {
+        Part::Param { written, .. } => (written, &[]),
+        Part::Substitution { script, .. } => ("", std::slice::from_ref(script)),
+        Part::Opaque {
+            written, scripts, ..
+        } => (written, scripts),
+        Part::Bare(_) | Part::Quoted(_) | Part::Process { .. } => ("", &[]),
     }
 }
 

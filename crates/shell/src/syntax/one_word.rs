@@ -1,6 +1,6 @@
 //! Output that is one word, or none: without quotes it does not become an operator of `test`.
 
-use super::sources::{name_of, words_of};
+use super::sources::{may_print_more, name_of, words_of};
 use super::{Node, Script, literal};
 use crate::table::{PRINTS_ONE_WORD, listed};
 
@@ -29,9 +29,8 @@ pub(super) fn prints_one_word(script: &Script) -> bool {
 fn amount_of(pipeline: &[Node]) -> Amount {
     pipeline.iter().fold(Amount::Any, |before, node| {
         let words: Option<Vec<String>> = words_of(node).iter().skip(1).map(literal).collect();
-        let has_messages = node.redirects.iter().any(|one| one.operator.contains('&'));
         match words {
-            Some(words) if !has_messages => amount_behind(before, &name_of(node), &words),
+            Some(words) if !may_print_more(node) => amount_behind(before, &name_of(node), &words),
             _ => Amount::Any,
         }
     })

@@ -113,15 +113,13 @@ impl Sources {
     /// Whether a command prints numbers only, whatever the commands before it in its pipeline print.
     pub(super) fn of_number(&mut self, node: &Node, feeding: &[Node]) -> bool {
         let name = name_of(node);
-        if has_processes(node) {
+        if may_print_more(node) {
             return false;
         }
-        // messages hold texts of what is read: `date -f f 2>&1`
-        let has_messages = node.redirects.iter().any(may_redirect_messages);
         if self.functions.contains(&name) {
             self.names.insert(output_of(&name));
             self.counters.insert(output_of(&name));
-            return !has_messages;
+            return true;
         }
         let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
         let printed = match name.as_str() {
@@ -146,7 +144,7 @@ impl Sources {
         self.counters.insert(name);
         self.prints_names |= printed == Printed::Names;
         let has_words = matches!(printed, Printed::Words | Printed::Names);
-        printed != Printed::Texts && !has_messages && (!has_words || self.of_words(node))
+        printed != Printed::Texts && (!has_words || self.of_words(node))
     }
 
     /// Whether `bc` reads and prints texts of the words of the line only.
@@ -164,9 +162,7 @@ impl Sources {
                 .iter()
                 .all(|redirect| match &redirect.target {
                     Target::Word(word) => {
-                        !redirect.operator.starts_with("<>")
-                            && redirect.operator != "<"
-                            && self.of_word(word)
+                        !matches!(redirect.operator, "<" | "<>") && self.of_word(word)
                     }
                     Target::Heredoc(_) => false,
                 })
@@ -192,8 +188,7 @@ impl Sources {
             && sums
             && options.iter().all(is_known)
             && operands.iter().all(is_plain)
-            && !has_processes(node)
-            && !node.redirects.iter().any(may_redirect_messages)
+            && !may_print_more(node)
             && self.of_words(node);
         self.counters.insert(name);
         match is_number {
@@ -207,6 +202,12 @@ impl Sources {
 fn is_first_column(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     matches!(words.as_slice(), ["-f1"] | ["-f", "1"] | ["--fields=1"])
+}
+
+/// Whether the output of a command may hold more than the command prints: messages with texts of what it reads (`date -f f 2>&1`), or what
+/// runs beside it prints.
+pub(super) fn may_print_more(node: &Node) -> bool {
+    has_processes(node) || node.redirects.iter().any(may_redirect_messages)
 }
 
 /// Whether other commands run beside a command, which may write where it writes: `nproc > >(cat f)`.
