@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::durable_monitor;
+use super::durable::monitor;
 use super::failure::{Failure, Outcome};
 use super::models::{self, ModelArgs};
 use super::output::{Output, stderr_paint};
@@ -124,8 +124,7 @@ fn tiers(path: &Path, models: &ModelArgs, checked: &mut Loaded) -> Result<(), Fa
         models: models.read(spec, path, &checked.models)?,
         ..Options::default()
     };
-    let monitor =
-        Monitor::new(spec, options).map_err(|error| durable_monitor::unusable(path, &error))?;
+    let monitor = Monitor::new(spec, options).map_err(|error| monitor::unusable(path, &error))?;
     checked.diagnostics.extend(models::unreached(&monitor));
     diagnostic::sort(&mut checked.diagnostics);
     Ok(())

@@ -9,11 +9,12 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
+use super::durable::monitor;
 use super::failure::{Failure, Outcome};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use super::output::{Output, spares};
-use super::{durable_monitor, models as model_files, plan, spec};
+use super::{models as model_files, plan, spec};
 use crate::artifact::{Artifact, KeptModel, is_artifact};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
@@ -160,8 +161,8 @@ fn solved(args: &CompileArgs, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptM
         rows: args.limits.rows(),
         ..Options::default()
     };
-    let monitor = Monitor::new(spec, options)
-        .map_err(|error| durable_monitor::unusable(&args.spec, &error))?;
+    let monitor =
+        Monitor::new(spec, options).map_err(|error| monitor::unusable(&args.spec, &error))?;
     spec::print_diagnostics(&model_files::unreached(&monitor), &checked.sources);
     let kept = monitor.solved().into_iter();
     kept.map(|(name, solved)| {

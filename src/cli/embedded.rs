@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::clock::Clock;
-use super::durable_monitor::{DurableMonitor, unusable};
-use super::durable_paths::Files;
-use super::durable_state::Sync;
+use super::durable::monitor::{DurableMonitor, unusable};
+use super::durable::paths::Files;
+use super::durable::state::Sync;
 use super::failure::Failure;
 use super::models;
 use super::secrets::SecretArgs;

@@ -1,4 +1,4 @@
-//! The command line: one file per command.
+//! The command line: one file, or folder, for each command.
 //!
 //! Only this module opens files, writes to the terminal and reads arguments; the library below works on text and bytes.
 //!
@@ -15,22 +15,13 @@ mod audit;
 mod calibrate;
 mod chain;
 mod check;
-mod claim_view;
 mod clock;
 mod compile;
 mod dap;
 mod diff;
 mod doc;
 mod draft;
-mod draft_command;
-mod draft_http;
-mod draft_model;
-mod draft_traces;
-mod durable_files;
-mod durable_log;
-mod durable_monitor;
-mod durable_paths;
-mod durable_state;
+mod durable;
 pub mod embedded;
 mod events;
 mod explain;
@@ -40,10 +31,6 @@ mod fmt;
 mod foreign;
 mod frames;
 mod hook;
-mod hook_agents;
-mod hook_calls;
-mod hook_earlier;
-mod hook_session;
 mod hosts;
 mod http;
 mod jobs;
@@ -59,12 +46,8 @@ mod plot;
 mod progress;
 mod proxy;
 mod query;
-mod query_interval;
-mod query_spec;
 mod secrets;
 mod serve;
-mod serve_clients;
-mod serve_judge;
 mod signals;
 mod sources;
 mod spec;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::clock::Clock;
-use super::durable_monitor::{DurableMonitor, ReservationArgs, Setup};
-use super::durable_paths::Files;
-use super::durable_state::Sync;
+use super::durable::monitor::{DurableMonitor, ReservationArgs, Setup};
+use super::durable::paths::Files;
+use super::durable::state::Sync;
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};

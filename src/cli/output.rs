@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use super::durable_files::{Replacement, part_of_process};
-use super::durable_state::Sync;
+use super::durable::files::{Replacement, part_of_process};
+use super::durable::state::Sync;
 use super::failure::Failure;
 use super::progress::Clearing;
 use crate::inert::{self, Colours};

@@ -11,7 +11,7 @@ use super::chain::ChainArgs;
 use super::failure::{Failure, complain, warn};
 use super::learn;
 use super::output::Output;
-use super::query_spec::{Answers, Asked, FORMULA, Question, ask, explain_answer};
+use super::query::spec::{Answers, Asked, FORMULA, Question, ask, explain_answer};
 use super::{progress, spec};
 use crate::hir::{
     Ask, Bound, Branching, Claim, ClaimFormula, ClaimKind, Expr, Formula, Formulas, ModelSource,

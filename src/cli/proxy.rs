@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
+use super::durable::monitor::{DurableMonitor, FileArgs, Setup};
 use super::failure::{Failure, Outcome, complain, queue_errors, say};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::durable_files::replace;
-use super::super::durable_state::Sync;
+use super::super::durable::files::replace;
+use super::super::durable::state::Sync;
 use super::super::failure::Failure;
 use crate::hir::Spec;
 use crate::load::Loaded;

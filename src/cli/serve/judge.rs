@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use super::durable_monitor::DurableMonitor;
-use super::durable_state::{ONLY_ME, Sync};
-use super::failure::{code, complain, internal_fault};
-use super::hook_calls::{CallList, Kept, LOST, Unrecorded};
+use crate::cli::durable::calls::{CallList, Kept, LOST, Unrecorded};
+use crate::cli::durable::monitor::DurableMonitor;
+use crate::cli::durable::state::{ONLY_ME, Sync};
+use crate::cli::failure::{code, complain, internal_fault};
 use crate::integrations::Judge as _;
 use crate::integrations::hook::{self, Answer, Call, Sessions};
 use crate::monitor::{Decision, Envelope, EnvelopeFields, Speaker};

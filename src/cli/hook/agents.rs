@@ -1,7 +1,7 @@
 //! The sub-agents of a session, where each is judged by itself (`--scope agent`).
 
-use super::hook_calls::{CallList, Kept};
-use super::hook_session::Session;
+use super::session::Session;
+use crate::cli::durable::calls::{CallList, Kept};
 use crate::integrations::hook::{Call, Memory};
 use crate::monitor::Identity;
 use crate::monitor::journal::Journal;

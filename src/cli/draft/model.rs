@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use guard_english::language_model::{Effort, LanguageModel, Question};
 use serde::{Deserialize, Serialize};
 
-use super::draft_command::Command;
-use super::draft_http::Endpoint;
-use super::failure::Failure;
-use super::limits::DAY;
+use super::command::Command;
+use super::http::Endpoint;
+use crate::cli::failure::Failure;
+use crate::cli::limits::DAY;
 use crate::integrations::short_hash;
 
 #[derive(Clone, Debug, clap::Args)]

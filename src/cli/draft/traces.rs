@@ -5,10 +5,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::failure::Failure;
-use super::output::stderr_paint;
-use super::progress;
 use crate::audit::{self, Judge, Listener, Progress};
+use crate::cli::failure::Failure;
+use crate::cli::output::stderr_paint;
+use crate::cli::progress;
 use crate::eval::{self, Observed, Observer, Program, TraceSource, Wanted};
 use crate::hir::Spec;
 use crate::ids::ExprId;

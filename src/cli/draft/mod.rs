@@ -1,5 +1,10 @@
 //! `guard draft`: translates requirements in plain English to a spec.
 
+mod command;
+mod http;
+mod model;
+mod traces;
+
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -7,8 +12,6 @@ use std::sync::atomic::Ordering;
 use guard_english::draft::{Accept, Document, Draft, Grounding, Status, drafts};
 use guard_english::language_model::{LanguageModel, Question};
 
-use super::draft_model::ModelArgs;
-use super::draft_traces;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::progress;
@@ -16,6 +19,7 @@ use crate::audit::Progress;
 use crate::inert::{self, Colours, inert};
 use crate::load::text_of;
 use crate::{report, syntax};
+use model::ModelArgs;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DraftArgs {
@@ -101,7 +105,7 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     let mut document = Document::of(made, accept, grounding);
     if !args.traces.is_empty() {
         let (preamble, conditions) = (document.preamble(), document.conditions());
-        document.observe(draft_traces::count(&preamble, &conditions, &args.traces)?);
+        document.observe(traces::count(&preamble, &conditions, &args.traces)?);
     }
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(

@@ -3,6 +3,9 @@
 //! One thread owns the monitor and has a large stack; the threads of connections pass it one line at a time, so clients
 //! take turns even if one sends many lines at once.
 
+mod clients;
+mod judge;
+
 use std::io::{BufRead, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::ops::Range;
@@ -15,16 +18,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError
 use std::time::{Duration, Instant};
 
 use super::approvals;
-use super::durable_monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
+use super::durable::calls::{CallList, Unrecorded};
+use super::durable::monitor::{DurableMonitor, FileArgs, QuestionArgs, ReservationArgs, Setup};
 use super::failure::{Failure, Outcome};
-use super::hook_calls::{CallList, Unrecorded};
 use super::hosts::Hosts;
 use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::{DAY, LimitArgs};
 use super::lines::{self, Line};
 use super::models::ModelArgs;
-use super::serve_clients::{ANYBODY, Clients};
-use super::serve_judge::{Client, Deadlines, JUDGE_STACK, Job, JobRequest, Judging};
 use super::signals;
 use crate::inert::inert;
 use crate::integrations::hook::{self, Call, Scope};
@@ -32,6 +33,8 @@ use crate::integrations::http::{RequestHead, Response};
 use crate::monitor::intake::Intake;
 use crate::monitor::lenient::Outline;
 use crate::monitor::{Approval, EnvelopeFields, Request, Speaker};
+use clients::{ANYBODY, Clients};
+use judge::{Client, Deadlines, JUDGE_STACK, Job, JobRequest, Judging};
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   input lines of `guard monitor`; returns one decision per line

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::failure::{Failure, Outcome, code, complain};
-use super::output::Output;
-use super::query::{ChainFile, QueryArgs, QueryFormat, check_error_message};
 use crate::audit::Progress;
+use crate::cli::failure::{Failure, Outcome, code, complain};
+use crate::cli::output::Output;
+use crate::cli::query::{ChainFile, QueryArgs, QueryFormat, check_error_message};
 use guard_markov::interval::{Bounds, UncertainChain};
 use guard_markov::prism::expr::{Compare, Kind};
 use guard_markov::{Checker, Options, Property, Scope};

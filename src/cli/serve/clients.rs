@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::failure::Failure;
-use super::secrets::SecretArgs;
-use super::serve_judge::Client;
+use super::judge::Client;
+use crate::cli::failure::Failure;
+use crate::cli::secrets::SecretArgs;
 use crate::integrations::http::RequestHead;
 use crate::monitor::Speaker;
 

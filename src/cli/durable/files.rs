@@ -5,24 +5,24 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::durable_state::{ONLY_ME, Sync};
-use super::failure::Failure;
-use super::secrets::check_owner;
+use super::state::{ONLY_ME, Sync};
+use crate::cli::failure::Failure;
+use crate::cli::secrets::check_owner;
 use crate::inert::inert;
 
 /// A file to which bytes are appended completely or not at all.
 #[derive(Debug)]
-pub(super) struct Appended {
+pub(crate) struct Appended {
     file: File,
     /// Its device and number.
-    pub(super) identity: (u64, u64),
+    pub(crate) identity: (u64, u64),
     /// The number of complete bytes.
-    pub(super) len: u64,
+    pub(crate) len: u64,
 }
 
 impl Appended {
     /// Truncates a file to this many bytes and moves to its end.
-    pub(super) fn new(file: File, path: &Path, len: usize) -> Result<Appended, Failure> {
+    pub(crate) fn new(file: File, path: &Path, len: usize) -> Result<Appended, Failure> {
         let wrong = |error: io::Error| failed("write", path, &error);
         let mut appended = Appended {
             identity: identity(&file.metadata().map_err(wrong)?),
@@ -35,7 +35,7 @@ impl Appended {
 
     /// Adds bytes, all or none of them. The file must still be the one at `path`: bytes of a file without a name are lost when
     /// the process ends.
-    pub(super) fn add(&mut self, bytes: &[u8], path: &Path, sync: Sync) -> io::Result<()> {
+    pub(crate) fn add(&mut self, bytes: &[u8], path: &Path, sync: Sync) -> io::Result<()> {
         let written = self
             .file
             .write_all(bytes)
@@ -57,18 +57,18 @@ impl Appended {
         }
     }
 
-    pub(super) fn cut_back(&mut self) -> io::Result<()> {
+    pub(crate) fn cut_back(&mut self) -> io::Result<()> {
         self.file.set_len(self.len)?;
         self.file.seek(SeekFrom::Start(self.len)).map(drop)
     }
 }
 
-pub(super) fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
+pub(crate) fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::Files(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
 /// Returns the failure for a file that cannot be continued, perhaps because it belongs to another spec or model.
-pub(super) fn not_continued(
+pub(crate) fn not_continued(
     what: &str,
     path: &Path,
     error: &dyn std::fmt::Display,
@@ -81,18 +81,18 @@ pub(super) fn not_continued(
 }
 
 /// Returns what tells a file from others.
-pub(super) fn identity(file: &std::fs::Metadata) -> (u64, u64) {
+pub(crate) fn identity(file: &std::fs::Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
 /// Returns the folder of a file.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     folder.unwrap_or(Path::new("."))
 }
 
 /// Reads a file as a whole. A device or a pipe may be endless.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     check_file(path)?;
     std::fs::read(path).map_err(|error| failed("read", path, &error))
 }
@@ -107,7 +107,7 @@ fn check_file(path: &Path) -> Result<(), Failure> {
 
 /// Refuses what is there and no file of a monitor: a link may come to lead elsewhere, and another user who owns the file or its
 /// folder, or everybody who can write one of them, can change the history. What a group can write is its owner's choice.
-pub(super) fn check_own_file(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_own_file(path: &Path) -> Result<(), Failure> {
     let wrong = |path: &Path, why: String| Err(failed("use", path, &why));
     let everybody = "everybody can write it; run `chmod o-w`";
     if let Ok(found) = std::fs::symlink_metadata(path) {
@@ -131,7 +131,7 @@ pub(super) fn check_own_file(path: &Path) -> Result<(), Failure> {
 }
 
 /// Opens a file that only one monitor may use at a time.
-pub(super) fn open(path: &Path) -> Result<File, Failure> {
+pub(crate) fn open(path: &Path) -> Result<File, Failure> {
     check_own_file(path)?;
     let mut options = OpenOptions::new();
     let file = options
@@ -157,7 +157,7 @@ pub(super) fn open(path: &Path) -> Result<File, Failure> {
     }
 }
 
-pub(super) fn contents(file: &mut File, path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn contents(file: &mut File, path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = io::Read::read_to_end(file, &mut bytes);
     read.map_err(|error| failed("read", path, &error))?;
@@ -165,7 +165,7 @@ pub(super) fn contents(file: &mut File, path: &Path) -> Result<Vec<u8>, Failure>
 }
 
 /// Reports data that was being written when the process ended.
-pub(super) fn cut(path: &Path, len: usize, whole: usize) {
+pub(crate) fn cut(path: &Path, len: usize, whole: usize) {
     if whole < len {
         let _ = writeln!(
             io::stderr(),
@@ -185,29 +185,29 @@ fn settle(sync: Sync, file: &File) -> io::Result<()> {
 
 /// Flushes the folder so that the name of a new file is on disk. Some systems do not support this, which is not an
 /// error.
-pub(super) fn settle_folder(path: &Path) {
+pub(crate) fn settle_folder(path: &Path) {
     if let Ok(folder) = File::open(folder_of(path)) {
         let _ = folder.sync_all();
     }
 }
 
 /// Replaces a file atomically.
-pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     let mut made = Replacement::begin(path.to_owned(), &part_of_process(), ONLY_ME)?;
     made.fill(bytes, sync)?;
     made.finish(sync)
 }
 
 /// The ending of a file that is about to replace another one, and that nobody else writes.
-pub(super) fn part_of_process() -> String {
+pub(crate) fn part_of_process() -> String {
     format!("{}.part", std::process::id())
 }
 
 /// The ending of a file that is about to replace another one, and that a log names.
-pub(super) const NEXT: &str = "next";
+pub(crate) const NEXT: &str = "next";
 
 /// Returns the path of the file that is about to replace another one.
-pub(super) fn with_ending(path: &Path) -> PathBuf {
+pub(crate) fn with_ending(path: &Path) -> PathBuf {
     let mut next = path.as_os_str().to_owned();
     next.push(format!(".{NEXT}"));
     PathBuf::from(next)
@@ -215,7 +215,7 @@ pub(super) fn with_ending(path: &Path) -> PathBuf {
 
 /// The file that will replace another one; it is removed if it does not.
 #[derive(Debug)]
-pub(super) struct Replacement {
+pub(crate) struct Replacement {
     path: PathBuf,
     part: PathBuf,
     file: File,
@@ -224,7 +224,7 @@ pub(super) struct Replacement {
 
 impl Replacement {
     /// Creates it with this mode, under the name of the other one with this ending.
-    pub(super) fn begin(path: PathBuf, ending: &str, mode: u32) -> io::Result<Replacement> {
+    pub(crate) fn begin(path: PathBuf, ending: &str, mode: u32) -> io::Result<Replacement> {
         let mut part = path.as_os_str().to_owned();
         part.push(format!(".{ending}"));
         let part = PathBuf::from(part);
@@ -248,17 +248,17 @@ impl Replacement {
     }
 
     /// Returns the path of the file that it replaces.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Makes room for so many bytes, so that a full disk shows before anything depends on it.
-    pub(super) fn reserve(&mut self, room: usize) -> io::Result<()> {
+    pub(crate) fn reserve(&mut self, room: usize) -> io::Result<()> {
         self.file.write_all(&vec![b' '; room])
     }
 
     /// Writes its content.
-    pub(super) fn fill(&mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
+    pub(crate) fn fill(&mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
         self.file.rewind()?;
         self.file.write_all(bytes)?;
         self.file.set_len(bytes.len() as u64)?;
@@ -266,18 +266,18 @@ impl Replacement {
     }
 
     /// Locks it, as the other one is, and returns it.
-    pub(super) fn hold(&self) -> io::Result<File> {
+    pub(crate) fn hold(&self) -> io::Result<File> {
         self.file.try_lock()?;
         self.file.try_clone()
     }
 
     /// Keeps it even if it cannot be put in place: another file names it.
-    pub(super) fn stay(&mut self) {
+    pub(crate) fn stay(&mut self) {
         self.stays = true;
     }
 
     /// Puts it in the place of the other one.
-    pub(super) fn finish(self, sync: Sync) -> io::Result<()> {
+    pub(crate) fn finish(self, sync: Sync) -> io::Result<()> {
         std::fs::rename(&self.part, &self.path)?;
         if sync == Sync::Disk {
             settle_folder(&self.path);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::durable_monitor::DurableMonitor;
-use super::hook_session::Mark;
+use super::session::Mark;
+use crate::cli::durable::monitor::DurableMonitor;
 use crate::integrations::hook::{Call, Memory, with_note};
 
 /// Judges an outcome that an earlier process could not judge, and returns the answer to it: nothing of it is known but which call it

@@ -4,41 +4,41 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::durable_files::{folder_of, identity, with_ending};
-use super::durable_state::Sync;
-use super::failure::Failure;
-use super::secrets::SecretArgs;
+use super::files::{folder_of, identity, with_ending};
+use super::state::Sync;
+use crate::cli::failure::Failure;
+use crate::cli::secrets::SecretArgs;
 
 /// The files.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Files {
-    pub(super) resume: Option<PathBuf>,
-    pub(super) snapshot: Option<PathBuf>,
+pub(crate) struct Files {
+    pub(crate) resume: Option<PathBuf>,
+    pub(crate) snapshot: Option<PathBuf>,
     /// Whether a state in the file for states is continued.
-    pub(super) continues: bool,
-    pub(super) snapshot_every: u64,
-    pub(super) journal: Option<PathBuf>,
-    pub(super) log: Option<PathBuf>,
+    pub(crate) continues: bool,
+    pub(crate) snapshot_every: u64,
+    pub(crate) journal: Option<PathBuf>,
+    pub(crate) log: Option<PathBuf>,
     /// The key that the log is signed with.
-    pub(super) key: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
     /// The rule about who may read the key.
-    pub(super) secrets: SecretArgs,
-    pub(super) sync: Sync,
+    pub(crate) secrets: SecretArgs,
+    pub(crate) sync: Sync,
     /// The fields whose contents are left out of the log, all if empty; the journal is then emptied after every input if there
     /// is a snapshot.
-    pub(super) redact: Option<String>,
+    pub(crate) redact: Option<String>,
     /// The list of the calls of hooks, which the journal and the log name.
-    pub(super) calls: Option<PathBuf>,
+    pub(crate) calls: Option<PathBuf>,
     /// The other files of the run, none of which may be one of these: spec, models, tokens, sockets.
-    pub(super) others: Vec<PathBuf>,
+    pub(crate) others: Vec<PathBuf>,
     /// The judging time after which a state is written, so that slow inputs are not replayed.
-    pub(super) snapshot_after: Option<Duration>,
+    pub(crate) snapshot_after: Option<Duration>,
 }
 
 impl Files {
     /// Refuses a run two of whose files are one: what is written to it would replace the other. Names, hard links and symbolic links
     /// are compared, also of files that do not exist yet.
-    pub(super) fn check_distinct(&self) -> Result<(), Failure> {
+    pub(crate) fn check_distinct(&self) -> Result<(), Failure> {
         let others: Vec<_> = self.others().filter_map(|path| place(path)).collect();
         let mut seen: Vec<(Place, &str)> = Vec::new();
         for (path, what) in self.own() {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::durable_files::{contents, cut, failed, open};
-use super::failure::Failure;
+use super::files::{contents, cut, failed, open};
+use crate::cli::failure::Failure;
 use crate::monitor::log::{self, LogEnd};
 
 /// If a log has more than twice this many bytes, only this many bytes at the end, or a multiple, are read: a hook opens
@@ -16,17 +16,17 @@ const LOG_TAIL: u64 = 32 * 1024;
 const LOG_HEAD: u64 = 16 * 1024;
 
 /// A log that was read.
-pub(super) struct OpenLog {
-    pub(super) path: PathBuf,
-    pub(super) file: File,
+pub(crate) struct OpenLog {
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
     /// Its end and its number of complete bytes; `None` if it begins now.
-    pub(super) end: Option<(LogEnd, usize)>,
+    pub(crate) end: Option<(LogEnd, usize)>,
 }
 
 impl OpenLog {
     /// Opens a log and reads its end: so much of it that `suffices`, so that the time of a restart depends on new data, not on the
     /// whole log.
-    pub(super) fn read(
+    pub(crate) fn read(
         path: PathBuf,
         suffices: impl Fn(&LogEnd) -> bool,
     ) -> Result<OpenLog, Failure> {

@@ -19,13 +19,13 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::durable_files::{
+use super::files::{
     Appended, NEXT, Replacement, check_own_file, contents, cut, failed, not_continued, open,
     read_file, replace, settle_folder, with_ending,
 };
-use super::durable_log::OpenLog;
-use super::durable_paths::Files;
-use super::failure::{Failure, complain};
+use super::log::OpenLog;
+use super::paths::Files;
+use crate::cli::failure::{Failure, complain};
 use crate::monitor::journal::{self, Beside, Entry, Input, Journal, JournalError};
 use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor, is_state};
@@ -34,7 +34,7 @@ use crate::value::Instant as Time;
 
 /// When what was written is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Sync {
+pub(crate) enum Sync {
     /// Before acknowledging a decision: no acknowledged decision is lost on a power failure
     #[default]
     Disk,
@@ -43,14 +43,14 @@ pub(super) enum Sync {
 }
 
 /// The mode of new files, which may contain prompts, arguments and contents of files.
-pub(super) const ONLY_ME: u32 = 0o600;
+pub(crate) const ONLY_ME: u32 = 0o600;
 
 /// The greatest size in bytes of a write buffer that is kept from one input to the next.
 const MOST_BUFFERED: usize = 1 << 20;
 
 /// The open files.
 #[derive(Debug)]
-pub(super) struct DurableState {
+pub(crate) struct DurableState {
     files: Files,
     identity: Identity,
     redaction: Option<Redaction>,
@@ -63,30 +63,30 @@ pub(super) struct DurableState {
     /// The number of the latest input.
     last: u64,
     /// The client that the inputs come from.
-    pub(super) client: u32,
+    pub(crate) client: u32,
     /// Whether questions to a person last.
-    pub(super) hooked: bool,
+    pub(crate) hooked: bool,
     buffer: Vec<u8>,
     /// Lines of the log, not yet closed.
     lines: Vec<String>,
     /// The time at which the first input since then was replayed or received.
     since: Instant,
     /// The hash of the list of calls after the latest input, or after those that are written next.
-    pub(super) calls: Option<String>,
+    pub(crate) calls: Option<String>,
     /// The reason why no further input is accepted: an input that the monitor has processed could not be written.
     broken: Option<String>,
 }
 
 /// The result of continuing from files.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resumed {
+pub(crate) struct Resumed {
     /// The latest time of the inputs.
-    pub(super) now: Option<Time>,
+    pub(crate) now: Option<Time>,
 }
 
 impl DurableState {
     /// Opens the files and replays them. Returns `None` if there was nothing to continue.
-    pub(super) fn open(
+    pub(crate) fn open(
         files: Files,
         identity: Identity,
         redaction: Option<Redaction>,
@@ -463,7 +463,7 @@ impl DurableState {
     }
 
     /// Adds an input and its decisions to the buffers; [`DurableState::commit`] writes them.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         number: u64,
         now: Option<Time>,
@@ -485,7 +485,7 @@ impl DurableState {
     }
 
     /// Removes redacted contents from decisions; the log has its own form of them.
-    pub(super) fn redact(&self, decisions: &mut [Decision]) {
+    pub(crate) fn redact(&self, decisions: &mut [Decision]) {
         if let Some(redaction) = &self.redaction {
             let each = decisions.iter_mut();
             each.for_each(|decision| redaction.answer(decision));
@@ -493,7 +493,7 @@ impl DurableState {
     }
 
     /// Returns a decision without redacted contents, as logs have it.
-    pub(super) fn for_log<'d>(&self, decision: &'d Decision) -> Cow<'d, Decision> {
+    pub(crate) fn for_log<'d>(&self, decision: &'d Decision) -> Cow<'d, Decision> {
         for_log(self.redaction.as_ref(), decision)
     }
 
@@ -511,7 +511,7 @@ impl DurableState {
     }
 
     /// Whether inputs were accepted that are not written yet.
-    pub(super) fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         !self.buffer.is_empty() || !self.lines.is_empty()
     }
 
@@ -520,7 +520,7 @@ impl DurableState {
     /// # Errors
     /// If writing fails, the decisions must not be reported. The files are unchanged, and nothing more is written to
     /// them, because the monitor has processed inputs that they lack. Another process can continue from them.
-    pub(super) fn commit(&mut self) -> Result<(), Failure> {
+    pub(crate) fn commit(&mut self) -> Result<(), Failure> {
         if let Some(why) = &self.broken {
             return Err(Failure::Files(why.clone()));
         }
@@ -574,7 +574,7 @@ impl DurableState {
 
     /// Writes a state if it is time for one, or at the end. A state that cannot be written is reported, and the journal
     /// continues unchanged.
-    pub(super) fn snapshot(&mut self, monitor: &Monitor, at_end: bool) {
+    pub(crate) fn snapshot(&mut self, monitor: &Monitor, at_end: bool) {
         let Some(path) = self.files.snapshot.clone() else {
             return;
         };

@@ -1,5 +1,9 @@
 //! `guard query`: evaluates the properties of a Markov chain.
 
+mod claim_view;
+mod interval;
+pub(super) mod spec;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -11,8 +15,6 @@ use super::chain::{ChainArgs, LoadedChain, at, complain_of, read};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
 use super::progress;
-use super::query_interval;
-use super::query_spec::Question;
 use crate::audit::Progress;
 use crate::learn::RowLimits;
 use crate::query::{Method, Reasons};
@@ -24,6 +26,7 @@ use guard_markov::{
     Single, Truth, parse_properties,
 };
 use num_rational::BigRational;
+use spec::Question;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct QueryArgs {
@@ -109,7 +112,7 @@ pub(super) fn run(args: QueryArgs) -> Result<Outcome, Failure> {
             ..Options::default()
         };
         options.accuracy.precision = args.precision;
-        return super::query_spec::run(&Question {
+        return spec::run(&Question {
             spec: Path::new(spec),
             names: &[names, args.property.as_slice()].concat(),
             model: args.model.as_deref(),
@@ -137,7 +140,7 @@ pub(super) fn run(args: QueryArgs) -> Result<Outcome, Failure> {
             None => None,
         };
         match uncertain {
-            Some(chain) => query_interval::run(&args, &chain, &sources, progress),
+            Some(chain) => interval::run(&args, &chain, &sources, progress),
             None if args.chain.exact => on_chain::<BigRational>(&args, &sources, progress),
             None => on_chain::<f64>(&args, &sources, progress),
         }

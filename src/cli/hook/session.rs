@@ -5,8 +5,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `STEM.lock` | the stems that have begun, or why there is no history; calls of one session come one after another; its mode says whether an outcome was lost |
-//! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`super::durable_state`] |
-//! | `STEM.calls` | see [`super::hook_calls`]; it is there before all others |
+//! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`crate::cli::durable::state`] |
+//! | `STEM.calls` | see [`crate::cli::durable::calls`]; it is there before all others |
 //! | `STEM.calls.next` | the list that is about to replace it |
 //! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
 
@@ -20,11 +20,11 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::clock::Witness;
-use super::durable_files::check_own_file;
-use super::durable_state::ONLY_ME;
-use super::hook_calls::LOST;
-use super::secrets::check_owner;
+use crate::cli::clock::Witness;
+use crate::cli::durable::calls::LOST;
+use crate::cli::durable::files::check_own_file;
+use crate::cli::durable::state::ONLY_ME;
+use crate::cli::secrets::check_owner;
 use crate::integrations::hook::{Call, Scope};
 use crate::integrations::short_hash;
 

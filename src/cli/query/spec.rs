@@ -10,15 +10,15 @@ use std::time::Instant;
 use num_rational::BigRational;
 use smol_str::SmolStr;
 
-use super::chain::{ChainArgs, LoadedChain};
 use super::claim_view::ClaimView;
-use super::failure::{Failure, Outcome, code, complain};
-use super::learn;
-use super::limits::{explain_model, explain_query};
-use super::output::Output;
-use super::plot::{self, Drawings};
-use super::{progress, spec};
 use crate::audit::Progress;
+use crate::cli::chain::{ChainArgs, LoadedChain};
+use crate::cli::failure::{Failure, Outcome, code, complain};
+use crate::cli::learn;
+use crate::cli::limits::{explain_model, explain_query};
+use crate::cli::output::Output;
+use crate::cli::plot::{self, Drawings};
+use crate::cli::{progress, spec};
 use crate::diagnostic::did_you_mean;
 use crate::eval;
 use crate::hir::{Claim, ClaimKind, ModelSource, Spec, Subject as On};
@@ -28,27 +28,27 @@ use crate::query::{ClaimAnswer, Confidence, Method, QueryError, Session, asked};
 use guard_markov::{Options, Scalar};
 
 /// The query, and its options.
-pub(super) struct Question<'a> {
-    pub(super) spec: &'a Path,
+pub(crate) struct Question<'a> {
+    pub(crate) spec: &'a Path,
     /// Names of claims; empty for all.
-    pub(super) names: &'a [String],
-    pub(super) model: Option<&'a Path>,
-    pub(super) chain: &'a ChainArgs,
-    pub(super) all_states: bool,
+    pub(crate) names: &'a [String],
+    pub(crate) model: Option<&'a Path>,
+    pub(crate) chain: &'a ChainArgs,
+    pub(crate) all_states: bool,
     /// Whether reasons are requested, and the state to explain; empty for the start.
-    pub(super) why: Option<&'a str>,
-    pub(super) json: bool,
+    pub(crate) why: Option<&'a str>,
+    pub(crate) json: bool,
     /// The file of the pictures.
-    pub(super) plot: Option<&'a Path>,
-    pub(super) options: Options,
-    pub(super) rows: RowLimits,
+    pub(crate) plot: Option<&'a Path>,
+    pub(crate) options: Options,
+    pub(crate) rows: RowLimits,
     /// The method for intervals, and the error probability if it was given.
-    pub(super) confidence: Option<(Method, Option<f64>)>,
+    pub(crate) confidence: Option<(Method, Option<f64>)>,
 }
 
 impl<'a> Question<'a> {
     /// Returns the question for all claims of a spec, with default options.
-    pub(super) fn all(spec: &'a Path, model: Option<&'a Path>, chain: &'a ChainArgs) -> Self {
+    pub(crate) fn all(spec: &'a Path, model: Option<&'a Path>, chain: &'a ChainArgs) -> Self {
         Question {
             spec,
             names: &[],
@@ -76,7 +76,7 @@ enum Chains {
     Imported(PathBuf),
 }
 
-pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
     let (spec, checked) = spec::usable(question.spec)?;
     let given = question.model.map(learn::read).transpose()?;
     let (names, formulas): (Vec<String>, Vec<String>) = question
@@ -134,7 +134,7 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
 }
 
 /// Evaluates claims on their models, and passes each answer on.
-pub(super) fn ask(
+pub(crate) fn ask(
     question: &Question<'_>,
     spec: &Arc<Spec>,
     claims: &[&Claim],
@@ -184,7 +184,7 @@ pub(super) fn ask(
 }
 
 /// Receives the answers to claims.
-pub(super) trait Answers {
+pub(crate) trait Answers {
     /// Receives an answer.
     ///
     /// # Errors
@@ -193,14 +193,14 @@ pub(super) trait Answers {
 }
 
 /// A claim with its answer.
-pub(super) struct Asked<'a, 's, V: Scalar> {
-    pub(super) claim: &'a Claim,
-    pub(super) model: &'a str,
-    pub(super) category: Option<&'a SmolStr>,
-    pub(super) session: &'a Session<'s, V>,
-    pub(super) confidence: Option<Confidence>,
-    pub(super) answer: ClaimAnswer,
-    pub(super) ms: f64,
+pub(crate) struct Asked<'a, 's, V: Scalar> {
+    pub(crate) claim: &'a Claim,
+    pub(crate) model: &'a str,
+    pub(crate) category: Option<&'a SmolStr>,
+    pub(crate) session: &'a Session<'s, V>,
+    pub(crate) confidence: Option<Confidence>,
+    pub(crate) answer: ClaimAnswer,
+    pub(crate) ms: f64,
 }
 
 /// Writes answers to the output, and draws them if requested.
@@ -249,7 +249,7 @@ impl Answers for Printed<'_> {
 }
 
 /// Describes why a claim has no answer, with the flag that may help.
-pub(super) fn explain_answer(error: &QueryError) -> String {
+pub(crate) fn explain_answer(error: &QueryError) -> String {
     let flag = match error {
         QueryError::NoState { .. } => "; to list the states, use `--all-states`",
         QueryError::Undecided { .. } => "; for exact arithmetic, use `--exact`",
@@ -259,9 +259,9 @@ pub(super) fn explain_answer(error: &QueryError) -> String {
 }
 
 /// The combined results of claims.
-pub(super) struct Sum {
+pub(crate) struct Sum {
     worst: Outcome,
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
 }
 
 fn on_model<V: Scalar>(
@@ -340,7 +340,7 @@ fn on_model<V: Scalar>(
 }
 
 /// The prefix of the names of properties for formulas of the command, before their number.
-pub(super) const FORMULA: &str = "_formula";
+pub(crate) const FORMULA: &str = "_formula";
 
 fn is_name(text: &str) -> bool {
     text.chars()

@@ -9,44 +9,44 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::clock::Witness;
-use super::durable_files::{NEXT, Replacement, check_own_file, replace, with_ending};
-use super::durable_state::{ONLY_ME, Sync};
-use super::failure::{Failure, complain};
+use super::files::{NEXT, Replacement, check_own_file, replace, with_ending};
+use super::state::{ONLY_ME, Sync};
+use crate::cli::clock::Witness;
+use crate::cli::failure::{Failure, complain};
 use crate::integrations::hook::{Memory, Sessions};
 
 /// The bit of the mode of a file that says that an outcome was lost: to set it takes no room.
-pub(super) const LOST: u32 = 0o100;
+pub(crate) const LOST: u32 = 0o100;
 
 /// The bytes by which the list may grow with one call.
 const ROOM: usize = 16 * 1024;
 
 /// The facts that are kept from one call to the next, besides the state of the monitor.
 #[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     #[serde(flatten)]
-    pub(super) memory: Memory,
+    pub(crate) memory: Memory,
     /// The session or sub-agent of the list, as its files name it; `None` for a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) stem: Option<String>,
+    pub(crate) stem: Option<String>,
     /// The same of each session of a server.
     #[serde(default, skip_serializing_if = "Sessions::is_empty")]
-    pub(super) sessions: Sessions,
+    pub(crate) sessions: Sessions,
     /// The length of the log before the lines that came with it, in bytes: a log that is shorter was cut.
     #[serde(default)]
-    pub(super) log: u64,
+    pub(crate) log: u64,
     /// When that was.
     #[serde(default)]
-    pub(super) clock: Option<Witness>,
+    pub(crate) clock: Option<Witness>,
 }
 
 impl Kept {
-    pub(super) fn read(bytes: &[u8]) -> Option<Kept> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Kept> {
         serde_json::from_slice(bytes).ok()
     }
 
     /// Returns the hash of the list that a session begins with.
-    pub(super) fn first_hash() -> Result<String, String> {
+    pub(crate) fn first_hash() -> Result<String, String> {
         Ok(hash(&Kept::default().text()?))
     }
 
@@ -56,10 +56,10 @@ impl Kept {
 }
 
 /// The list in its file.
-pub(super) struct CallList {
+pub(crate) struct CallList {
     path: PathBuf,
-    pub(super) text: Vec<u8>,
-    pub(super) kept: Kept,
+    pub(crate) text: Vec<u8>,
+    pub(crate) kept: Kept,
 }
 
 impl CallList {
@@ -67,7 +67,7 @@ impl CallList {
     ///
     /// # Errors
     /// The file cannot be read, or is no list.
-    pub(super) fn read(path: PathBuf) -> Result<Option<CallList>, String> {
+    pub(crate) fn read(path: PathBuf) -> Result<Option<CallList>, String> {
         let wrong = |why: &dyn std::fmt::Display| format!("`{}`: {why}", path.display());
         let text = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -81,7 +81,7 @@ impl CallList {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn begin(path: PathBuf, sync: Sync) -> Result<CallList, String> {
+    pub(crate) fn begin(path: PathBuf, sync: Sync) -> Result<CallList, String> {
         let kept = Kept::default();
         let text = kept.text()?;
         replace(&path, &text, sync).map_err(|error| of(&path, &error))?;
@@ -92,7 +92,7 @@ impl CallList {
     ///
     /// # Errors
     /// The file cannot be read or used, or it is not the list that the journal names.
-    pub(super) fn of_server(
+    pub(crate) fn of_server(
         path: PathBuf,
         named: Option<&str>,
         journal: &Path,
@@ -122,7 +122,7 @@ impl CallList {
     ///
     /// # Errors
     /// The journal names another one.
-    pub(super) fn check(&mut self, named: &str, journal: &Path) -> Result<(), String> {
+    pub(crate) fn check(&mut self, named: &str, journal: &Path) -> Result<(), String> {
         if hash(&self.text) == named {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl CallList {
     }
 
     /// Whether an outcome was lost since the list was written.
-    pub(super) fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         let about = std::fs::metadata(&self.path);
         about.is_ok_and(|about| about.mode() & LOST != 0)
     }
@@ -153,7 +153,7 @@ impl CallList {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn make_room(&self, mode: u32) -> Result<NextList<'_>, String> {
+    pub(crate) fn make_room(&self, mode: u32) -> Result<NextList<'_>, String> {
         let made = Replacement::begin(self.path.clone(), NEXT, mode).and_then(|mut next| {
             next.reserve(self.text.len() + ROOM)?;
             Ok(next)
@@ -167,7 +167,7 @@ impl CallList {
 
 /// The outcomes that a server was given and has not recorded. As long as there are any, or one was lost, a mark at the file of the list
 /// says so to a later process. It takes no room.
-pub(super) struct Unrecorded {
+pub(crate) struct Unrecorded {
     /// The file of the list, if there is a journal.
     path: Option<PathBuf>,
     losses: Mutex<Losses>,
@@ -184,7 +184,7 @@ struct Losses {
 }
 
 impl Unrecorded {
-    pub(super) fn new(path: Option<PathBuf>) -> Unrecorded {
+    pub(crate) fn new(path: Option<PathBuf>) -> Unrecorded {
         Unrecorded {
             path,
             losses: Mutex::default(),
@@ -192,12 +192,12 @@ impl Unrecorded {
     }
 
     /// Notes an outcome before it waits for its turn.
-    pub(super) fn add(&self) {
+    pub(crate) fn add(&self) {
         self.change(|losses| losses.n_waiting += 1);
     }
 
     /// Notes that an outcome will have no turn.
-    pub(super) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.change(|losses| {
             losses.n_waiting -= 1;
             (losses.has_lost, losses.was_given_up) = (true, true);
@@ -205,23 +205,23 @@ impl Unrecorded {
     }
 
     /// Returns whether an outcome was given up since the last call.
-    pub(super) fn take_given_up(&self) -> bool {
+    pub(crate) fn take_given_up(&self) -> bool {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut losses.was_given_up)
     }
 
     /// Notes that an outcome had its turn.
-    pub(super) fn remove(&self) {
+    pub(crate) fn remove(&self) {
         self.change(|losses| losses.n_waiting -= 1);
     }
 
     /// Notes that an outcome was lost.
-    pub(super) fn lose(&self) {
+    pub(crate) fn lose(&self) {
         self.change(|losses| losses.has_lost = true);
     }
 
     /// Notes that a new list, which was made with the mark, mentions all losses.
-    pub(super) fn list(&self) {
+    pub(crate) fn list(&self) {
         self.change(|losses| losses.has_lost = false);
     }
 
@@ -248,7 +248,7 @@ impl Unrecorded {
 }
 
 /// The list that will replace another one.
-pub(super) struct NextList<'l> {
+pub(crate) struct NextList<'l> {
     list: &'l CallList,
     file: Replacement,
 }
@@ -258,7 +258,7 @@ impl NextList<'_> {
     ///
     /// # Errors
     /// One of the two cannot be written.
-    pub(super) fn replace(
+    pub(crate) fn replace(
         mut self,
         kept: &Kept,
         sync: Sync,

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 use smol_str::SmolStr;
 
-use super::query_spec::FORMULA;
+use super::spec::FORMULA;
 use crate::hir::Claim;
 use crate::query::{ClaimAnswer, Evidence, Figure, Method, Range, Reasons};
 use crate::report::Paint;

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::audit::redaction;
-use super::clock::{Clock, Time, Witness};
-use super::durable_paths::Files;
-use super::durable_state::{DurableState, Sync};
-use super::failure::{Failure, warn};
-use super::limits::{LimitArgs, explain, explain_forecast};
-use super::models::{self, ModelArgs};
-use super::secrets::SecretArgs;
-use super::spec;
+use super::paths::Files;
+use super::state::{DurableState, Sync};
+use crate::cli::audit::redaction;
+use crate::cli::clock::{Clock, Time, Witness};
+use crate::cli::failure::{Failure, warn};
+use crate::cli::limits::{LimitArgs, explain, explain_forecast};
+use crate::cli::models::{self, ModelArgs};
+use crate::cli::secrets::SecretArgs;
+use crate::cli::spec;
 use crate::integrations::Judge;
 use crate::monitor::journal::{Input, Pieces};
 use crate::monitor::lenient::Outline;
@@ -21,37 +21,37 @@ use crate::monitor::{Cause, Decision, Identity, Monitor, MonitorError, Options, 
 use crate::value::Instant;
 
 /// A monitor with its files and its clock.
-pub(super) struct DurableMonitor {
-    pub(super) monitor: Monitor,
+pub(crate) struct DurableMonitor {
+    pub(crate) monitor: Monitor,
     state: DurableState,
     time: Time,
     /// Decisions about deadlines that passed between two lines, not yet written.
-    pub(super) late: Vec<Decision>,
+    pub(crate) late: Vec<Decision>,
     /// Whether it continues the state of an earlier process.
-    pub(super) resumed: bool,
+    pub(crate) resumed: bool,
     /// Whether what was accepted waits for [`DurableMonitor::keep_with`].
     waits: bool,
 }
 
 /// The options for creating a monitor.
-pub(super) struct Setup<'a> {
+pub(crate) struct Setup<'a> {
     /// The spec.
-    pub(super) spec: &'a Path,
-    pub(super) models: &'a ModelArgs,
-    pub(super) limits: &'a LimitArgs,
-    pub(super) files: Files,
-    pub(super) clock: Clock,
+    pub(crate) spec: &'a Path,
+    pub(crate) models: &'a ModelArgs,
+    pub(crate) limits: &'a LimitArgs,
+    pub(crate) files: Files,
+    pub(crate) clock: Clock,
     /// The time of an earlier process, where each call has its own.
-    pub(super) witness: Option<Witness>,
+    pub(crate) witness: Option<Witness>,
     /// Whether to warn about what the spec says that has no effect here: arms that no state of the models reaches, and `order by`.
-    pub(super) warns: bool,
+    pub(crate) warns: bool,
     /// Further changes of the defaults.
-    pub(super) options: &'a dyn Fn(&mut Options),
+    pub(crate) options: &'a dyn Fn(&mut Options),
 }
 
 impl<'a> Setup<'a> {
     /// Returns the usual setup: the clock of the system, with warnings.
-    pub(super) fn new(
+    pub(crate) fn new(
         spec: &'a Path,
         models: &'a ModelArgs,
         limits: &'a LimitArgs,
@@ -72,7 +72,7 @@ impl<'a> Setup<'a> {
 
 // The limits on the time and number of proposals.
 #[derive(Debug, clap::Args)]
-pub(super) struct ReservationArgs {
+pub(crate) struct ReservationArgs {
     /// Time for which a proposal counts that is neither committed nor abandoned [default: 600]
     #[arg(long, value_name = "SECONDS")]
     reservation: Option<u64>,
@@ -92,7 +92,7 @@ pub(super) struct ReservationArgs {
 
 // Limits on the questions of hooks.
 #[derive(Debug, clap::Args)]
-pub(super) struct QuestionArgs {
+pub(crate) struct QuestionArgs {
     /// Calls of a trace that hooks ask a person about at the same time; beyond it, calls are denied [default: 5]
     #[arg(long, value_name = "N")]
     max_questions: Option<usize>,
@@ -102,14 +102,14 @@ pub(super) struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    pub(super) fn set(&self, options: &mut Options) {
+    pub(crate) fn set(&self, options: &mut Options) {
         options.questions = self.max_questions.unwrap_or(options.questions);
         options.histories = self.max_histories.unwrap_or(options.histories);
     }
 }
 
 impl ReservationArgs {
-    pub(super) fn set(&self, options: &mut Options) {
+    pub(crate) fn set(&self, options: &mut Options) {
         let seconds = self.reservation.map(Duration::from_secs);
         options.reservation = seconds.unwrap_or(options.reservation);
         options.proposals = self.max_proposals.unwrap_or(options.proposals);
@@ -122,7 +122,7 @@ impl ReservationArgs {
 
 // The files that `proxy` and `serve` keep.
 #[derive(Debug, clap::Args)]
-pub(super) struct FileArgs {
+pub(crate) struct FileArgs {
     /// Resume from and save the state to this file
     #[arg(long, value_name = "STATE")]
     snapshot: Option<PathBuf>,
@@ -136,10 +136,10 @@ pub(super) struct FileArgs {
     #[arg(long, value_name = "FILE", requires = "log")]
     key: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) secrets: SecretArgs,
+    pub(crate) secrets: SecretArgs,
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
-    pub(super) sync: Sync,
+    pub(crate) sync: Sync,
     /// Leave contents of events out of the log, and out of the journal once a state is saved;
     /// `--redact=FIELD,FIELD` leaves out what depends on these fields only
     #[arg(long, value_name = "FIELDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -148,34 +148,34 @@ pub(super) struct FileArgs {
 
 impl FileArgs {
     /// Returns the file of the list of calls: without a journal nothing says what a later process knows of them.
-    pub(super) fn calls(&self) -> Option<PathBuf> {
+    pub(crate) fn calls(&self) -> Option<PathBuf> {
         let mut calls = self.journal.clone()?.into_os_string();
         calls.push(".calls");
         Some(PathBuf::from(calls))
     }
 
     /// Whether another process goes on from what this one records.
-    pub(super) fn keeps(&self) -> bool {
+    pub(crate) fn keeps(&self) -> bool {
         self.snapshot.is_some() || self.journal.is_some()
     }
 
     /// Whether contents of events are left out of what is kept.
-    pub(super) fn redacts(&self) -> bool {
+    pub(crate) fn redacts(&self) -> bool {
         self.redact.is_some()
     }
 
     /// Whether states are saved.
-    pub(super) fn saves(&self) -> bool {
+    pub(crate) fn saves(&self) -> bool {
         self.snapshot.is_some()
     }
 
     /// Returns the file of the journal.
-    pub(super) fn journal(&self) -> Option<&Path> {
+    pub(crate) fn journal(&self) -> Option<&Path> {
         self.journal.as_deref()
     }
 
     /// `others`: the other files of the run, besides spec and models.
-    pub(super) fn files(&self, others: Vec<PathBuf>) -> Files {
+    pub(crate) fn files(&self, others: Vec<PathBuf>) -> Files {
         Files {
             resume: None,
             snapshot: self.snapshot.clone(),
@@ -200,7 +200,7 @@ impl DurableMonitor {
     /// # Errors
     /// The spec has errors or exceeds the limits; a model is missing or belongs to another spec; the files cannot be
     /// used or belong to another spec or model.
-    pub(super) fn open(setup: Setup<'_>) -> Result<DurableMonitor, Failure> {
+    pub(crate) fn open(setup: Setup<'_>) -> Result<DurableMonitor, Failure> {
         let path = setup.spec;
         let (spec, checked) = spec::usable(path)?;
         let mut files = setup.files;
@@ -241,7 +241,7 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// The files cannot be used or belong to another spec or model.
-    pub(super) fn resume(
+    pub(crate) fn resume(
         mut monitor: Monitor,
         files: Files,
         (clock, witness): (Clock, Option<&Witness>),
@@ -261,25 +261,25 @@ impl DurableMonitor {
     }
 
     /// Sets the speaker and the client of the following requests.
-    pub(super) fn speak_as(&mut self, speaker: Speaker, client: u32) {
+    pub(crate) fn speak_as(&mut self, speaker: Speaker, client: u32) {
         self.monitor.speak_as(speaker);
         self.monitor.set_client(client);
         self.state.client = client;
     }
 
     /// Sets whether questions to a person that the following requests lead to last.
-    pub(super) fn set_hooked(&mut self, hooked: bool) {
+    pub(crate) fn set_hooked(&mut self, hooked: bool) {
         self.monitor.set_hooked(hooked);
         self.state.hooked = hooked;
     }
 
     /// Returns what a later process needs to continue this time.
-    pub(super) fn witness(&self) -> Option<Witness> {
+    pub(crate) fn witness(&self) -> Option<Witness> {
         self.time.witness()
     }
 
     /// Returns the time for the monitor.
-    pub(super) fn now(&self) -> Option<Instant> {
+    pub(crate) fn now(&self) -> Option<Instant> {
         self.time.now()
     }
 
@@ -287,7 +287,7 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// They cannot be recorded.
-    pub(super) fn deadlines(&mut self) -> Result<(), Failure> {
+    pub(crate) fn deadlines(&mut self) -> Result<(), Failure> {
         let Some(now) = self.time.now() else {
             return Ok(());
         };
@@ -305,7 +305,7 @@ impl DurableMonitor {
 
     /// Returns the decision on the rest of a line that is too long, before it is [kept](Self::keep): an event that happened is
     /// recorded, and a question is denied.
-    pub(super) fn take_cut(&mut self, kept: Option<&Outline>, why: &str) -> Decision {
+    pub(crate) fn take_cut(&mut self, kept: Option<&Outline>, why: &str) -> Decision {
         match kept.map(|kept| kept.as_text().as_bytes()) {
             Some(line) if self.monitor.states(line) => self.take_noted(Ok(line), Some(why)),
             _ => self.take(Err(why)),
@@ -316,7 +316,7 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// It cannot be recorded, so the decision must not be reported.
-    pub(super) fn decide(&mut self, line: &[u8]) -> Result<Decision, Failure> {
+    pub(crate) fn decide(&mut self, line: &[u8]) -> Result<Decision, Failure> {
         self.deadlines()?;
         let decision = self.take(Ok(line));
         self.keep()?;
@@ -327,7 +327,7 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// It cannot be recorded, so the decision must not be reported.
-    pub(super) fn decide_request(
+    pub(crate) fn decide_request(
         &mut self,
         request: Request,
         event: &str,
@@ -352,7 +352,7 @@ impl DurableMonitor {
 
     /// Returns the decision on a line, or on a line that cannot be read, with the reason. The caller must
     /// [keep](Self::keep) it before writing it.
-    pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
+    pub(crate) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
         self.take_noted(line, None)
     }
 
@@ -378,7 +378,7 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// They cannot be written, so the decisions must not be reported.
-    pub(super) fn keep(&mut self) -> Result<(), Failure> {
+    pub(crate) fn keep(&mut self) -> Result<(), Failure> {
         self.commit()?;
         self.snapshot();
         Ok(())
@@ -392,24 +392,24 @@ impl DurableMonitor {
     }
 
     /// Writes the state if it is due.
-    pub(super) fn snapshot(&mut self) {
+    pub(crate) fn snapshot(&mut self) {
         if !self.state.has_more() {
             self.state.snapshot(&self.monitor, false);
         }
     }
 
     /// Returns a decision without redacted contents, as logs have it.
-    pub(super) fn for_log<'d>(&self, decision: &'d Decision) -> Cow<'d, Decision> {
+    pub(crate) fn for_log<'d>(&self, decision: &'d Decision) -> Cow<'d, Decision> {
         self.state.for_log(decision)
     }
 
     /// Returns the hash of the list of calls that the journal names.
-    pub(super) fn calls(&self) -> Option<&str> {
+    pub(crate) fn calls(&self) -> Option<&str> {
         self.state.calls.as_deref()
     }
 
     /// Whether inputs were accepted that are not written yet.
-    pub(super) fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.state.has_more()
     }
 
@@ -417,24 +417,24 @@ impl DurableMonitor {
     ///
     /// # Errors
     /// They cannot be written, so the decisions must not be reported, and the list must not be replaced.
-    pub(super) fn keep_with(&mut self, calls: &str) -> Result<(), Failure> {
+    pub(crate) fn keep_with(&mut self, calls: &str) -> Result<(), Failure> {
         self.state.calls = Some(calls.to_owned());
         self.state.commit()
     }
 
     /// Sets whether what is accepted waits for [`DurableMonitor::keep_with`].
-    pub(super) fn wait(&mut self, waits: bool) {
+    pub(crate) fn wait(&mut self, waits: bool) {
         self.waits = waits;
     }
 
     /// Closes the files of a process that is about to end. Its memory is left to that end: to free it piece by piece took a
     /// fiftieth of the time of a hook.
-    pub(super) fn end(self) {
+    pub(crate) fn end(self) {
         std::mem::forget(self.monitor);
     }
 
     /// Writes the state, if there is a file for it.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.state.snapshot(&self.monitor, true);
     }
 }
@@ -448,7 +448,7 @@ fn input_of<'l>(line: Pieces<'l>, decision: &'l Decision) -> Input<'l> {
 }
 
 /// Returns the failure for a spec or its models, with the flag that raises a limit.
-pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
+pub(crate) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     let why = match error {
         MonitorError::Limit(limit) => explain(limit),
         MonitorError::Model { model, error } => {
