@@ -127,6 +127,42 @@ fn a_folder_that_others_can_write_is_refused() {
     assert_eq!(decision(&mail).0, "deny");
 }
 
+/// A file that others can write holds no history either.
+#[test]
+fn files_that_others_can_write_are_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    for ending in ["lock", "calls", "state", "journal", "log"] {
+        let session = tainted(&[]);
+        session.before("a", "Read", json!({}));
+        let open = std::fs::Permissions::from_mode(0o666);
+        std::fs::set_permissions(session.file(ending), open).unwrap();
+        let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+        let (code, out, err) = session.raw(input.to_string().as_bytes());
+        assert_eq!((code, out.as_str()), (2, ""), "{ending}");
+        assert!(err.contains("can write it"), "{ending}: {err}");
+    }
+}
+
+/// Outcomes are marked at the same time as other calls look for marks that nobody holds: none is taken for lost.
+#[test]
+fn marks_that_are_being_made_are_not_lost() {
+    let session = tainted(&[]);
+    session.before("0", "Read", json!({}));
+    std::thread::scope(|scope| {
+        for worker in 0..6 {
+            let session = &session;
+            scope.spawn(move || {
+                for number in 0..5 {
+                    let id = format!("{worker}-{number}");
+                    session.before(&id, "Read", json!({}));
+                    session.after(&id, "Read", json!({}), json!("fine"));
+                }
+            });
+        }
+    });
+    assert_eq!(session.before("m", "mail", json!({})), Json::Null);
+}
+
 /// To open a pipe waits for its other end; a link leads elsewhere.
 #[test]
 fn what_is_no_file_of_a_session_is_refused_at_once() {

@@ -229,7 +229,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             input.pop();
             input.push_str(&format!(",\"{member}\":{text}}}"));
         }
-        let damaged = random.percent(5);
+        // Behind a damaged end of a turn there may be an outcome of which nothing is known.
+        let is_end = ["Stop", "SessionEnd"].contains(&hook);
+        let damaged = random.percent(5) && !is_end;
         if damaged {
             // Raw bytes in a member that nothing is known by.
             input.pop();
@@ -254,6 +256,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         let key = format!("{session} {}", id.unwrap_or_else(|| tool.to_owned()));
         // An outcome is one of the sub-agent that made its call, whether it names the agent or not.
         let maker = calls.maker(&key, tool).filter(|_| outcome);
+        let is_nobodys = outcome && maker.is_none() && agent.is_none();
         let maker = maker.and_then(|maker| maker.split_once('/'));
         let agent = match maker {
             Some((_, maker)) if !maker.is_empty() => Some(maker.to_owned()),
@@ -275,6 +278,8 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             main.for_each(|open| open.asked.push(alone.clone()));
         }
         let of: Vec<String> = match scope {
+            // What nobody is known to have done, the main agent has not.
+            Scope::Session if is_nobodys => vec![session.clone()],
             Scope::Session if agent.is_none() && traces.contains_key(&alone) => {
                 vec![session.clone(), alone]
             }

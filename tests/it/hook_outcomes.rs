@@ -763,3 +763,16 @@ fn what_is_prohibited_stays_prohibited_after_a_violation() {
         }
     }
 }
+
+/// What stands behind the end of a turn may be an outcome, and its scheduled prompts may be any.
+#[test]
+fn a_damaged_end_of_a_turn_is_no_harmless_one() {
+    let end = r#"{"session_id":"s1","hook_event_name":"Stop","session_crons":[]}"#;
+    let outcome = String::from_utf8(outcome(r#""PRIVATE KEY""#)).unwrap();
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    session.raw(end.as_bytes());
+    assert_eq!(session.before("m", "mail", json!({})), Json::Null);
+    session.raw(format!("{end}{outcome}").as_bytes());
+    assert_eq!(decision(&session.before("n", "mail", json!({}))).0, "deny");
+}

@@ -56,6 +56,7 @@ mod graph;
 mod guarantees;
 mod histories;
 mod hook;
+mod hook_agents;
 mod hook_ends;
 mod hook_files;
 mod hook_members;

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::session::Mark;
 use crate::cli::durable::monitor::DurableMonitor;
-use crate::integrations::hook::{Call, Memory, with_note};
+use crate::integrations::hook::{Call, Memory, Scope, with_note};
 
 /// Judges an outcome that an earlier process could not judge, and returns the answer to it: nothing of it is known but which call it
 /// answers. An outcome that was judged, and whose mark was not removed, is recorded again, with unknown parts: an equal call may have
@@ -18,9 +18,13 @@ pub(super) fn put_on_record(
     let text = mark.text();
     let mut outcome = match text.is_empty() {
         // There was no room to say even that.
-        true => Call::of(call.any_outcome()?, call.scope())?,
+        true => call.of_anybody()?,
         false => Call::read(text.to_vec(), call.scope())?,
     };
+    // Then the files that hold a mark are those of its agent.
+    if call.scope() == Scope::Agent {
+        outcome.adopt_like(call);
+    }
     Ok(outcome.judge(monitor, memory)?.json)
 }
 

@@ -127,8 +127,10 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     if session.has_lost() {
         return Err(refused("an earlier outcome could not be marked"));
     }
-    if call.scope() == Scope::Agent && call.is_outcome() && call.agent().is_none() {
-        agents::adopt(&mut session, call).map_err(|why| refused(&why))?;
+    let checked = session.check_scope(call.scope());
+    checked.map_err(|why| refused(&why))?;
+    if call.scope() == Scope::Agent {
+        agents::attribute(&mut session, call).map_err(|why| refused(&why))?;
     }
     session.check_files().map_err(|why| refused(&why))?;
     // No client reads the answer to `SessionEnd`: the next call reports earlier outcomes and a restart.
@@ -137,7 +139,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
         true => Vec::new(),
         false => session.marked(mark.as_ref())?,
     };
-    let (mut before, is_first) = read_list(&mut session, args.sync, &refused)?;
+    let (mut before, is_first) = read_list(&mut session, args, &refused)?;
     let witness = before.kept.clock.clone();
     let mut monitor = open(args, &session, witness, is_first, &refused)?;
     // No line names the list that a session begins with.
@@ -249,7 +251,7 @@ fn open(
 /// whole log, is refused.
 fn read_list(
     session: &mut Session,
-    sync: Sync,
+    args: &Args,
     refused: &dyn Fn(&str) -> String,
 ) -> Result<(CallList, bool), String> {
     let calls = session.file("calls");
@@ -257,8 +259,10 @@ fn read_list(
     let is_first = read.is_none();
     let list = match read {
         Some(list) => list,
-        None => first_list(session, sync, refused)?,
+        None => first_list(session, args.sync, refused)?,
     };
+    // Also if the first call ended before this.
+    session.begin(args.scope())?;
     let stem = list.kept.stem.as_deref();
     if stem.is_some_and(|stem| stem != session.stem()) {
         let calls = calls.display();
@@ -291,9 +295,7 @@ fn first_list(
     if let Some(why) = session.had_history()? {
         return Err(refused(&why));
     }
-    let list = CallList::begin(calls, sync)?;
-    session.begin()?;
-    Ok(list)
+    CallList::begin(calls, sync)
 }
 
 /// Returns the message for the first call after a restart of the machine: a system clock that is wrong empties windows.

@@ -10,7 +10,7 @@
 //! | `STEM.calls.next` | the list that is about to replace it |
 //! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -29,9 +29,14 @@ use crate::integrations::hook::{Call, Scope};
 use crate::integrations::short_hash;
 
 /// The line of `STEM.lock` that says that a person has reset the session, and the one that says that its history was removed because
-/// it was old. Other lines are stems.
+/// it was old. Two others say which calls share a history. All others are stems.
 const RESET: &str = "reset";
 const AGED: &str = "aged";
+const OF_SESSION: &str = "scope session";
+const OF_AGENTS: &str = "scope agent";
+
+/// The greatest number of times that a mark is written, if its file is removed meanwhile.
+const MOST_TRIES: usize = 10;
 
 /// The files of one session.
 #[derive(Debug)]
@@ -117,18 +122,53 @@ impl Session {
         self.folder.join(format!("{}.{ending}", self.stem))
     }
 
-    /// Returns the sub-agents whose calls were judged by themselves, with the lock of the session held.
+    /// Returns the files of the main agent, without the lock.
+    pub(super) fn main(&self) -> Session {
+        self.with_stem(self.session.clone())
+    }
+
+    fn with_stem(&self, stem: String) -> Session {
+        Session {
+            folder: self.folder.clone(),
+            session: self.session.clone(),
+            stem,
+            lock: None,
+        }
+    }
+
+    /// Returns the sub-agents whose calls are judged by themselves, with the lock of the session held: those that have begun, and those
+    /// that have marked an outcome.
     pub(super) fn agents(&mut self) -> Result<Vec<Session>, String> {
         let begin = format!("{}-", self.session);
         let begun = self.begun()?;
-        let stems = begun.lines().filter(|line| line.starts_with(&begin));
-        let of = |stem: &str| Session {
-            folder: self.folder.clone(),
-            session: self.session.clone(),
-            stem: stem.to_owned(),
-            lock: None,
+        let begun = begun.lines().filter(|line| line.starts_with(&begin));
+        let mut stems: BTreeSet<String> = begun.map(str::to_owned).collect();
+        let entries = std::fs::read_dir(&self.folder).map_err(|error| of(&error, &self.folder))?;
+        for entry in entries {
+            let name = entry.map_err(|error| of(&error, &self.folder))?.file_name();
+            let name = name.to_str().filter(|name| name.starts_with(&begin));
+            stems.extend(name.and_then(|name| Some(name.strip_suffix(".open")?.to_owned())));
+        }
+        Ok(stems.into_iter().map(|stem| self.with_stem(stem)).collect())
+    }
+
+    /// Returns whether a sub-agent has begun, with the lock of the session held.
+    pub(super) fn has_begun(&mut self, agent: &Session) -> Result<bool, String> {
+        let begun = self.begun()?;
+        Ok(begun.lines().any(|line| line == agent.stem))
+    }
+
+    /// Checks that the session was not begun with another `--scope`: its calls have no history there.
+    pub(super) fn check_scope(&mut self, scope: Scope) -> Result<(), String> {
+        let begun = self.begun()?;
+        let other = match scope {
+            Scope::Session => OF_AGENTS,
+            Scope::Agent => OF_SESSION,
         };
-        Ok(stems.map(of).collect())
+        match begun.lines().any(|line| line == other) {
+            true => Err(format!("the session was begun with `--{other}`")),
+            false => Ok(()),
+        }
     }
 
     /// Returns the lines of the lock.
@@ -190,8 +230,19 @@ impl Session {
     }
 
     /// Keeps in the lock that calls are judged from now on.
-    pub(super) fn begin(&mut self) -> Result<(), String> {
-        let line = format!("{}\n", self.stem);
+    pub(super) fn begin(&mut self, scope: Scope) -> Result<(), String> {
+        let begun = self.begun()?;
+        if begun.lines().any(|line| line == self.stem) {
+            return Ok(());
+        }
+        let scope = match scope {
+            Scope::Session => OF_SESSION,
+            Scope::Agent => OF_AGENTS,
+        };
+        let mut line = format!("{}\n", self.stem);
+        if !begun.lines().any(|line| line == scope) {
+            line.insert_str(0, &format!("{scope}\n"));
+        }
         let written = self
             .lock
             .as_mut()
@@ -240,40 +291,53 @@ impl Session {
         if std::fs::symlink_metadata(&folder).is_ok_and(|about| !about.is_dir()) {
             return Err(format!("`{}`: not a folder", folder.display()));
         }
-        make_folder(&folder)?;
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let name = format!(
-            "{}-{}",
-            std::process::id(),
-            since.unwrap_or_default().as_nanos()
-        );
-        let part = folder.join(format!("{name}.part"));
-        let path = folder.join(name);
-        let marked = || {
-            let mut file = OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(ONLY_ME)
-                .open(&part)?;
-            file.lock()?;
-            if file.write_all(text.as_bytes()).is_err() {
-                file.set_len(0)?;
+        let mut tries = 0;
+        loop {
+            make_folder(&folder)?;
+            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+            let name = format!(
+                "{}-{}",
+                std::process::id(),
+                since.unwrap_or_default().as_nanos()
+            );
+            let path = folder.join(&name);
+            tries += 1;
+            match Session::mark_as(text, &self.file(&format!("{name}.part")), &path) {
+                Ok(held) => {
+                    return Ok(Mark {
+                        path,
+                        text: text.as_bytes().to_vec(),
+                        _held: held,
+                    });
+                }
+                // A session that ends, or is reset, removes what is left behind.
+                Err(error)
+                    if error.kind() == std::io::ErrorKind::NotFound && tries < MOST_TRIES => {}
+                Err(error) => return Err(of(&error, &path)),
             }
-            // Others look at it only under this name, when it is locked.
-            std::fs::rename(&part, &path)?;
-            Ok(file)
-        };
-        let held = marked().map_err(|error| of(&error, &path))?;
-        Ok(Mark {
-            path,
-            text: text.as_bytes().to_vec(),
-            _held: held,
-        })
+        }
+    }
+
+    /// Writes a mark. It is in the folder of marks only when it is locked: one that nobody holds is taken for that of a process that
+    /// was killed.
+    fn mark_as(text: &str, part: &Path, path: &Path) -> std::io::Result<File> {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(ONLY_ME)
+            .open(part)?;
+        file.lock()?;
+        if file.write_all(text.as_bytes()).is_err() {
+            file.set_len(0)?;
+        }
+        std::fs::rename(part, path)?;
+        Ok(file)
     }
 
     /// Returns the marks that no process holds any more, other than one's own; they are held from here on.
     pub(super) fn marked(&self, own: Option<&Mark>) -> Result<Vec<Mark>, String> {
         let folder = self.file("open");
+        check_mode(&folder)?;
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -294,10 +358,8 @@ impl Session {
                 continue;
             }
             let mut text = Vec::new();
-            if path.extension().is_none() {
-                file.read_to_end(&mut text)
-                    .map_err(|error| of(&error, &path))?;
-            }
+            file.read_to_end(&mut text)
+                .map_err(|error| of(&error, &path))?;
             marks.push(Mark {
                 path,
                 text,

@@ -263,8 +263,7 @@ impl Judging {
         let has_lost = self.sessions.has_lost(call.session());
         let memory = self.sessions.next_call(call.session(), is_live);
         if has_lost {
-            let mut outcome = Call::of(call.any_outcome()?, call.scope())?;
-            outcome.judge(&mut self.monitor, memory)?;
+            call.of_anybody()?.judge(&mut self.monitor, memory)?;
         }
         let judged = call.judge(&mut self.monitor, memory);
         self.monitor.wait(false);

@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 
+use super::Call;
+use super::later::CONTENT;
 use super::names::is_outcome;
-use super::{CONTENT, Call};
 use crate::integrations::event::Event;
 use crate::integrations::{Judge, mcp};
 use crate::monitor::lenient::{UNREAD, members_of, write_text};
@@ -273,7 +274,8 @@ impl Call {
             .agent
             .as_deref()
             .map(|agent| Json::from(agent).to_string());
-        event.raw("agent", agent.as_deref().unwrap_or("null"));
+        let nobody = if self.is_doubtful { UNREAD } else { "null" };
+        event.raw("agent", agent.as_deref().unwrap_or(nobody));
         let known = || {
             self.outline.iter().filter_map(|(key, _)| match members {
                 Members::OfHook => Some((key, self.known(key))),

@@ -129,14 +129,14 @@ impl Memory {
         }
     }
 
-    /// Returns who made the call of an outcome; `None` if it is not known.
-    pub(super) fn maker(&self, key: &str) -> Option<&str> {
-        let open = self.calls.iter().find(|call| call.key == key);
+    /// Returns who made the call of an outcome, and whether it is open; `None` if it is not known.
+    pub(super) fn maker(&self, key: &str) -> Option<(&str, bool)> {
+        if let Some(open) = self.calls.iter().find(|call| call.key == key) {
+            return Some((&open.owner, true));
+        }
         let mut past = self.denied.iter().chain(&self.ended);
-        let past = || past.find(|call| call.key == key).map(|call| &call.owner);
-        open.map(|call| &call.owner)
-            .or_else(past)
-            .map(String::as_str)
+        let past = past.find(|call| call.key == key)?;
+        Some((&past.owner, false))
     }
 
     /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call, and

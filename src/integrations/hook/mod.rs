@@ -23,6 +23,7 @@
 mod authors;
 mod deadlines;
 mod events;
+mod later;
 mod makers;
 mod memory;
 mod names;
@@ -32,23 +33,16 @@ mod refused;
 use serde_json::{Value as Json, json};
 
 use super::{Judge, reason_of, short_hash};
-use crate::monitor::lenient::{Outline, UNREAD};
+use crate::monitor::lenient::Outline;
 use crate::monitor::{Cause, Decision, Ruling};
+use later::{CONTENT, KEY};
+pub use makers::Maker;
 use memory::{Asked, Known, OpenCall, PastCall};
 pub use memory::{Memory, Sessions};
 pub use names::{decides, may_report};
 use names::{hook_name, is_filled_in, matters, reports, traces_of};
 pub use refused::Refused;
 use refused::{end_questions, needed};
-
-/// The longest member kept from an outcome that could not be judged, in bytes.
-const MOST_KEPT: usize = 64 * 1024;
-
-/// The member that identifies the call of an outcome that is recorded later.
-const KEY: &str = "guard_call";
-
-/// The member that identifies what ran, in an outcome that is recorded later.
-const CONTENT: &str = "guard_content";
 
 /// The calls that form one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +66,8 @@ pub struct Call {
     /// The trace of the main agent's own actions, if the call is judged with the session.
     own: Option<String>,
     scope: Scope,
+    /// Whether it is an outcome of which nobody knows which agent made its call.
+    is_doubtful: bool,
 }
 
 /// The answer to a call of a hook.
@@ -115,13 +111,12 @@ impl Call {
     fn of_hook(outline: Outline, hook: String, scope: Scope) -> Result<Call, String> {
         let session = needed(&outline, "session_id")?;
         let agent = match outline.raw("agent_id") {
-            None | Some("null" | "\"\"") => None,
-            // An outcome is recorded whatever its agent id is.
-            Some(id) if reports(&hook) => {
-                Some(needed(&outline, "agent_id").unwrap_or_else(|_| id.to_owned()))
-            }
-            Some(_) => Some(needed(&outline, "agent_id")?),
+            None | Some("null" | "\"\"") => Ok(None),
+            Some(_) => needed(&outline, "agent_id").map(Some),
         };
+        // An outcome is recorded whatever its agent id is.
+        let is_doubtful = agent.is_err() && reports(&hook);
+        let agent = if is_doubtful { None } else { agent? };
         let (trace, own) = traces_of(&session, agent.as_deref(), scope);
         let call = Call {
             outline,
@@ -131,6 +126,7 @@ impl Call {
             trace,
             own,
             scope,
+            is_doubtful,
         };
         // A tool may read damaged or ambiguous input differently than the monitor.
         if !call.is_outcome() && decides(&call.hook) {
@@ -166,19 +162,6 @@ impl Call {
         self.scope
     }
 
-    /// Returns an outcome of the same session and agent with an unknown call.
-    ///
-    /// # Errors
-    /// Those of [`Outline::read`].
-    pub fn any_outcome(&self) -> Result<Outline, String> {
-        let session = Json::from(self.session.as_str());
-        let agent = Json::from(self.agent.as_deref());
-        let text = format!(
-            "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":{session},\"agent_id\":{agent},\"tool_use_id\":{UNREAD}}}"
-        );
-        Outline::read(text.into_bytes())
-    }
-
     /// Returns the trace of the call: that of the session, or of the main agent or sub-agent (see [`Scope`]).
     pub fn trace(&self) -> &str {
         &self.trace
@@ -188,34 +171,6 @@ impl Call {
     /// recorded.
     pub fn is_outcome(&self) -> bool {
         reports(&self.hook)
-    }
-
-    /// Returns an outcome reduced to the members that identify its call. It is recorded if the outcome itself could not
-    /// be judged.
-    pub fn unread(&self) -> String {
-        let short = |key: &str| match self.outline.raw(key) {
-            Some(value) if value.len() <= MOST_KEPT && !self.outline.is_ambiguous(key) => value,
-            _ => UNREAD,
-        };
-        let outcome = match self.hook.as_str() {
-            "PostToolUse" => "tool_response",
-            _ => "error",
-        };
-        let (key, content) = (Json::from(self.key()), Json::from(self.content()));
-        let mut text = format!(
-            "{{\"hook_event_name\":{},\"session_id\":{},\"{KEY}\":{key},\"{CONTENT}\":{content},\"tool_name\":{},\"tool_input\":{},\"{outcome}\":{UNREAD}",
-            Json::from(self.hook.as_str()),
-            Json::from(self.session.as_str()),
-            short("tool_name"),
-            short("tool_input"),
-        );
-        for key in ["tool_use_id", "agent_id"] {
-            if self.outline.raw(key).is_some() {
-                text.push_str(&format!(",\"{key}\":{}", short(key)));
-            }
-        }
-        text.push('}');
-        text
     }
 
     /// Returns the name of the hook.
@@ -234,6 +189,11 @@ impl Call {
     /// The missing member of the call, or the reason why nothing was decided. Callers must not allow the call.
     pub fn judge(&mut self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
+        // Its rest may be an outcome.
+        if matters(&self.hook) && !decides(&self.hook) && self.outline.is_changed() {
+            let outcome = self.of_anybody()?.judge(judge, memory)?;
+            decisions.extend(outcome.decisions);
+        }
         self.split(judge, memory, &mut decisions)?;
         let json = match self.hook.as_str() {
             "PreToolUse" => self.before(judge, memory, &mut decisions)?,
@@ -317,7 +277,10 @@ impl Call {
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         let (mut known, owner) = memory.end(&self.key(), &self.content());
-        self.adopt(owner.as_deref());
+        match owner {
+            Some(owner) => self.adopt(&owner),
+            None => self.is_doubtful |= self.own(judge).is_some(),
+        }
         match &known {
             Known::Asked(asked) => {
                 let event = |judge: &_, trace: &str| self.call(judge, trace, true);
@@ -406,9 +369,7 @@ impl Call {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        if let Some(scheduled) = self.outline.raw("session_crons") {
-            memory.given.add_scheduled(scheduled);
-        }
+        let remembers = self.remember_scheduled(memory);
         // No call of an agent outlives its turn. Older versions do not name the sub-agent that ended; the main agent's calls are
         // then kept.
         if self.hook != "SubagentStop" || self.agent.is_some() {
@@ -418,8 +379,9 @@ impl Call {
         let is_main = self.scope == Scope::Session || self.agent.is_none();
         if self.hook == "SubagentStop" && is_main {
             // What is remembered is kept with an input of the monitor.
-            let scheduled = self.outline.raw("session_crons");
-            scheduled.map_or(Ok(Vec::new()), |_| self.ends(judge))?;
+            if remembers {
+                self.ends(judge)?;
+            }
             return Ok(None);
         }
         let mut reasons = Vec::new();
@@ -452,7 +414,8 @@ impl Call {
         decisions: &mut Vec<Decision>,
     ) -> Result<(), String> {
         let acts = self.is_outcome() || self.hook == "PreToolUse";
-        let Some(own) = self.own.as_deref().filter(|_| acts && self.agent.is_some()) else {
+        let is_of_another = self.agent.is_some() || self.is_doubtful;
+        let Some(own) = self.own.as_deref().filter(|_| acts && is_of_another) else {
             return Ok(());
         };
         if !judge.has_trace(own) {
@@ -558,17 +521,16 @@ impl Call {
         Ok(answered)
     }
 
-    /// Records what has happened. If the monitor cannot read the event, its parts are recorded as unknown.
+    /// Records what has happened. If the monitor cannot read the event, its parts are recorded as unknown. In the main agent's own trace
+    /// there is nothing that another agent may have done: it would fulfil the main agent's conditions.
     fn happened<J: Judge>(
         &self,
         judge: &mut J,
         event: impl Fn(&Call, &J, &str, bool) -> String,
         decisions: &mut Vec<Decision>,
     ) -> Result<(), String> {
-        for trace in [Some(self.trace.as_str()), self.own(judge)]
-            .into_iter()
-            .flatten()
-        {
+        let own = self.own(judge).filter(|_| !self.is_doubtful);
+        for trace in [Some(self.trace.as_str()), own].into_iter().flatten() {
             let mut decision = judge.observe(&event(self, judge, trace, true))?;
             if decision.cause == Cause::Unreadable {
                 decision = judge.observe(&event(self, judge, trace, false))?;

@@ -1,6 +1,7 @@
 //! The names of hooks, and their classification as calls, outcomes or other events; the names of their traces.
 
 use super::Scope;
+use crate::monitor::OF_MAIN_AGENT;
 
 /// The hooks that report what has happened.
 const OUTCOMES: [&str; 2] = ["PostToolUse", "PostToolUseFailure"];
@@ -99,7 +100,7 @@ pub(super) fn traces_of(
     match (agent, scope) {
         (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
         (None, Scope::Agent) => (id, None),
-        (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
+        (_, Scope::Session) => (id.clone(), Some(format!("{id}{OF_MAIN_AGENT}"))),
     }
 }
 

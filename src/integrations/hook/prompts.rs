@@ -96,6 +96,18 @@ impl Call {
             .collect()
     }
 
+    /// Remembers the prompts that the end of a turn says to be scheduled, any if it cannot be read; returns whether there are some.
+    pub(super) fn remember_scheduled(&self, memory: &mut Memory) -> bool {
+        let scheduled = self.outline.raw("session_crons");
+        if self.outline.is_changed() || self.outline.is_ambiguous("session_crons") {
+            memory.given.forget();
+            return true;
+        }
+        scheduled
+            .inspect(|scheduled| memory.given.add_scheduled(scheduled))
+            .is_some()
+    }
+
     /// Remembers the texts of a call that may come back as prompts.
     pub(super) fn remember_texts(&self, memory: &mut Memory) {
         let tool = self.outline.text("tool_name").unwrap_or_default();

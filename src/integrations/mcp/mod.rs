@@ -56,18 +56,16 @@ pub use text::{text_of_result, text_of_value};
 /// From this protocol version on, every result states its type, and may request input.
 const TYPED_RESULTS: &str = "2026-07-28";
 
-/// Requests of the client that trigger no action of the server and transfer no content. All others are calls.
-const PLAIN: [&str; 15] = [
+/// Requests of the client that trigger no action of the server and transfer no content: a `uri` that a model chose is content. All others
+/// are calls.
+const PLAIN: [&str; 12] = [
     "initialize",
     "logging/setLevel",
     "ping",
     "prompts/list",
     "resources/list",
-    "resources/subscribe",
     "resources/templates/list",
-    "resources/unsubscribe",
     "server/discover",
-    "subscriptions/listen",
     "tasks/cancel",
     "tasks/get",
     "tasks/list",
@@ -76,10 +74,13 @@ const PLAIN: [&str; 15] = [
 ];
 
 /// The calls that the protocol defines.
-const CALLS: [&str; 4] = [
+const CALLS: [&str; 7] = [
     "completion/complete",
     "prompts/get",
     "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
     "tools/call",
 ];
 

@@ -239,6 +239,11 @@ impl Session {
             let reason = "another request of this id is open";
             return turn.back.push(message::error(id, INVALID_REQUEST, reason));
         }
+        let members = Object::of(params);
+        let named = message::named_as(members.iter().map(|(key, _)| key), &["taskId"]);
+        if let Err(reason) = named {
+            return turn.back.push(message::error(id, INVALID_REQUEST, &reason));
+        }
         let text_of = said_by_server(&method, params);
         let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method.as_str()) {
@@ -249,7 +254,6 @@ impl Session {
                 return turn.back.push(message::error(id, DENIED, &reason));
             }
         }
-        let members = Object::of(params);
         let of_task = || {
             let task = self.client_tasks.number(&hashed(members.raw("taskId")?));
             self.client_tasks.get(task?).copied()

@@ -48,7 +48,7 @@ pub fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Returns the texts between double quotes, each without its escapes: the strings and keys of JSON, and, since readers differ on where
-/// a string begins in what is not JSON, what stands between two strings and has letters. Linear.
+/// a string begins in what is not JSON, what stands between two strings and is more than punctuation. Linear.
 pub fn quoted(text: &str) -> impl Iterator<Item = String> {
     let bytes = text.as_bytes();
     let is_quote = move |at: &usize| {
@@ -64,7 +64,8 @@ pub fn quoted(text: &str) -> impl Iterator<Item = String> {
             is_string = !is_string;
             let end = quotes.peek().copied().unwrap_or(bytes.len());
             let written = text.get(start..end)?;
-            if is_string || written.contains(char::is_alphabetic) {
+            let is_mark = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric();
+            if is_string || !written.chars().all(is_mark) {
                 return Some(Unescaped::new(written).collect());
             }
         }
@@ -367,6 +368,10 @@ mod tests {
         );
         assert_eq!(of(r#"{"a""#), ["a"]);
         assert_eq!(of(r#"[1e999,NaN,"cut o"#), ["cut o"]);
+        assert_eq!(
+            of(r#"{""": "👍", "b": "5"#),
+            ["", ": ", "👍", ", ", "b", ": ", "5"]
+        );
         assert_eq!(of(r#"["\\","b"]"#), ["\\", "b"]);
         assert_eq!(of(r#"["""#), [""]);
         assert_eq!(of(r#"[""#), [""]);
@@ -375,7 +380,7 @@ mod tests {
         assert_eq!(of(r#"{5":"a b", 'c"#), [":", "a b", ", 'c"]);
         assert_eq!(
             of(r#"{"a": 5"}{"b":"c d"}"#),
-            ["a", "}{", "b", ":", "c d", "}"]
+            ["a", ": 5", "}{", "b", ":", "c d", "}"]
         );
     }
 

@@ -134,8 +134,6 @@ pub(super) struct Trace {
     pub(super) ahead: i128,
     /// The next deadline, on the clock of the caller.
     pub(super) due: Option<i128>,
-    /// Whether it began as a copy of another one that hooks asked for.
-    pub(super) of_hooks: bool,
 }
 
 impl Trace {
@@ -371,7 +369,6 @@ impl Monitor {
             None => self.begin_trace(),
         };
         copy.due = None;
-        copy.of_hooks = self.hooked;
         for number in self.questions(&from) {
             if let Some(mut question) = self.proposals.get(&number).cloned() {
                 question.trace = to.clone();

@@ -80,6 +80,7 @@ pub use envelope::{Envelope, EnvelopeFields};
 pub use live::{Monitor, MonitorError};
 pub use raw_object::{RawObject, unique_keys};
 pub use state::{Identity, is_state};
+pub use step::OF_MAIN_AGENT;
 pub use table::Row;
 pub use table::{Clause, Table, Unreached};
 

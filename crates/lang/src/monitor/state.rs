@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":9,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":10,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
@@ -21,7 +21,7 @@ use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
 /// The format version that is written and read.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 const MAGIC: &[u8] = b"guard-state ";
 
@@ -71,7 +71,6 @@ struct SavedTrace {
     next: u32,
     ahead: i128,
     due: Option<i128>,
-    of_hooks: bool,
 }
 
 /// The reason why a state cannot be continued.
@@ -254,7 +253,6 @@ impl Monitor {
             next: trace.next,
             ahead: trace.ahead,
             due: trace.due,
-            of_hooks: trace.of_hooks,
         }
     }
 
@@ -271,7 +269,6 @@ impl Monitor {
             next: saved.next,
             ahead: saved.ahead,
             due: saved.due,
-            of_hooks: saved.of_hooks,
         })
     }
 }

@@ -15,6 +15,9 @@ use crate::input::record::Event;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant, Truth, Value};
 
+/// The end of the name of a main agent's own trace, which hooks begin and no reporter may use.
+pub const OF_MAIN_AGENT: char = '/';
+
 /// The greatest number of obligations of one property that a proposed end reports.
 const MOST_OWED: usize = 20;
 
@@ -44,7 +47,6 @@ impl Monitor {
             next: 0,
             ahead: 0,
             due: None,
-            of_hooks: false,
         }
     }
 
@@ -70,10 +72,9 @@ impl Monitor {
         }
         let name = event.trace.clone().unwrap_or_default();
         // It holds the approvals of the trace that it began as, which count there already.
-        let is_copy = |trace: &Trace| trace.of_hooks;
-        if self.is_bound() && !self.hooked && self.traces.get(&name).is_some_and(is_copy) {
+        if self.is_bound() && !self.hooked && name.ends_with(OF_MAIN_AGENT) {
             return Err(forbidden(
-                "only hooks or an approver may use the trace of a main agent",
+                "only hooks or an approver may use the trace of a main agent: its name ends with `/`",
             ));
         }
         let mut trace = match self.traces.remove(&name) {

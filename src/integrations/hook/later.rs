@@ -1,0 +1,71 @@
+//! Outcomes that are recorded later, or of which nothing is known.
+
+use serde_json::Value as Json;
+
+use super::Call;
+use crate::monitor::lenient::{Outline, UNREAD};
+
+/// The longest member kept from an outcome that could not be judged, in bytes.
+const MOST_KEPT: usize = 64 * 1024;
+
+/// The member that identifies the call of an outcome that is recorded later.
+pub(super) const KEY: &str = "guard_call";
+
+/// The [`KEY`] of an outcome of any call.
+const ANY: &str = "";
+
+/// The member that identifies what ran, in an outcome that is recorded later.
+pub(super) const CONTENT: &str = "guard_content";
+
+impl Call {
+    /// Returns the text of an outcome of the same session and agent with an unknown call.
+    pub fn any_outcome(&self) -> String {
+        let session = Json::from(self.session.as_str());
+        let agent = Json::from(self.agent.as_deref());
+        format!(
+            "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":{session},\"{KEY}\":\"{ANY}\",\"agent_id\":{agent},\"tool_use_id\":{UNREAD}}}"
+        )
+    }
+
+    /// Whether the outcome is one of any call.
+    pub fn is_any(&self) -> bool {
+        self.outline.text(KEY).as_deref() == Some(ANY)
+    }
+
+    /// Returns the outcome as one that may be of another agent, and of any call.
+    ///
+    /// # Errors
+    /// Those of [`Outline::read`].
+    pub fn of_anybody(&self) -> Result<Call, String> {
+        let outline = Outline::read(self.any_outcome().into_bytes())?;
+        Ok(Call::of(outline, self.scope)?)
+    }
+
+    /// Returns an outcome reduced to the members that identify its call. It is recorded if the outcome itself could not
+    /// be judged.
+    pub fn unread(&self) -> String {
+        let short = |key: &str| match self.outline.raw(key) {
+            Some(value) if value.len() <= MOST_KEPT && !self.outline.is_ambiguous(key) => value,
+            _ => UNREAD,
+        };
+        let outcome = match self.hook.as_str() {
+            "PostToolUse" => "tool_response",
+            _ => "error",
+        };
+        let (key, content) = (Json::from(self.key()), Json::from(self.content()));
+        let mut text = format!(
+            "{{\"hook_event_name\":{},\"session_id\":{},\"{KEY}\":{key},\"{CONTENT}\":{content},\"tool_name\":{},\"tool_input\":{},\"{outcome}\":{UNREAD}",
+            Json::from(self.hook.as_str()),
+            Json::from(self.session.as_str()),
+            short("tool_name"),
+            short("tool_input"),
+        );
+        for key in ["tool_use_id", "agent_id"] {
+            if self.outline.raw(key).is_some() {
+                text.push_str(&format!(",\"{key}\":{}", short(key)));
+            }
+        }
+        text.push('}');
+        text
+    }
+}
