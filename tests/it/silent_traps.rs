@@ -561,3 +561,23 @@ property p = always whitelisted\n";
     assert!(why.contains("evil.example"), "{why}");
     assert!(why.contains("proxy"), "{why}");
 }
+
+/// An object where a list of elements is expected may be the only element, so the fields of the elements are unknown; nothing stands in a text.
+#[test]
+fn an_object_in_place_of_the_elements_is_not_passed_by() {
+    let spec = "trace { each \"/calls\" }
+event { kind: string  tool: string? from each \"/name\" }
+property kept = never (tool == \"pay\")
+property none = never (kind == \"call\" and tool == null)
+";
+    let traces = r#"{"id":"list","events":[{"kind":"call","calls":[{"name":"pay"}]}]}
+{"id":"object","events":[{"kind":"call","calls":{"name":"pay"}}]}
+{"id":"text","events":[{"kind":"call","calls":"pay"}]}
+{"id":"null","events":[{"kind":"call","calls":null}]}
+"#;
+    let found = audit(spec, traces);
+    let kept = ["violated", "unknown", "satisfied", "satisfied"];
+    assert_eq!(verdicts(&found, "kept"), kept);
+    let none = ["satisfied", "unknown", "violated", "violated"];
+    assert_eq!(verdicts(&found, "none"), none);
+}

@@ -255,6 +255,17 @@ fn no_spelling_of_a_tool_passes_a_comparison() {
             "",
             r#"name == "delete_file""#,
         ),
+        // A field of this name is the tool, whatever the events call it.
+        (
+            r#"tool: string? from "/name""#,
+            "",
+            r#"tool == "delete_file""#,
+        ),
+        (
+            r#"tool: string? from "$..name""#,
+            "",
+            r#"tool == "delete_file""#,
+        ),
         ("raw: json?", "", r#"raw.tool_name == "delete_file""#),
         (
             "all: json from \"\"",
@@ -271,7 +282,7 @@ fn no_spelling_of_a_tool_passes_a_comparison() {
             "event {{ kind: string  {fields} }}\n{declared}\nenforce when kind == \"call\" and {condition} => block\n"
         );
         let ruling = |tool: &str| {
-            let event = json!({"kind": "call", "tool": tool, "tool_name": tool, "raw": {"tool_name": tool}});
+            let event = json!({"kind": "call", "tool": tool, "tool_name": tool, "name": tool, "raw": {"tool_name": tool}});
             act(&mut monitor(&spec), &event).ruling
         };
         for spelt in [

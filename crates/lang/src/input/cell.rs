@@ -157,6 +157,7 @@ pub(crate) fn stand_in(kind: ProblemKind) -> CellResult {
     let message = match kind {
         ProblemKind::DuplicateKey => "contains an object with a duplicate key",
         ProblemKind::InvalidUtf8 => HALF_PAIR,
+        ProblemKind::WrongType => "`each` expects a list, found an object",
         _ => "is or contains a number out of range",
     };
     trouble(kind, message.to_owned())

@@ -264,7 +264,8 @@ impl RecordBuilder {
                 *place = Some(Cell::Unknown);
             }
         }
-        if node.list_below {
+        // An object may be the only element.
+        if node.list_below || node.list && level == LevelId::Event {
             self.distrust_list(level);
         }
     }

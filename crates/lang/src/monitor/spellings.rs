@@ -17,6 +17,9 @@ use crate::problem::{Problem, ProblemKind};
 use crate::texts::exact_names::Names;
 use crate::value::{Cell, Value};
 
+/// The names of fields that are read exactly, whichever member of the event they are read from.
+const FIELDS: [&str; 3] = ["kind", "tool", "tool_name"];
+
 /// The members of events that are read exactly: the kind, and the tool as canonical events, hooks and messages of MCP name it.
 const EXACT: [&[&str]; 5] = [
     &["kind"],
@@ -50,17 +53,21 @@ impl Spellings {
             let (FieldSource::Event(path) | FieldSource::Each(path)) = &field.source else {
                 continue;
             };
-            let Some(names) = names_of(path) else {
-                continue;
-            };
-            let names: Vec<&str> = names.iter().map(SmolStr::as_str).collect();
-            for exact in EXACT {
-                let Some(below) = exact.strip_prefix(&names[..]) else {
-                    continue;
-                };
+            let names = names_of(path);
+            let names: Option<Vec<&str>> =
+                (names.as_ref()).map(|names| names.iter().map(SmolStr::as_str).collect());
+            let members = EXACT.into_iter().filter_map(|exact: &[&str]| {
+                let names = names.as_ref()?;
+                exact.strip_prefix(&names[..])
+            });
+            let mut places_below: Vec<&[&str]> = members.collect();
+            if FIELDS.contains(&field.name.as_str()) && !places_below.contains(&&[][..]) {
+                places_below.push(&[]);
+            }
+            for below in places_below {
                 let path: Vec<SmolStr> = below.iter().map(|name| SmolStr::from(*name)).collect();
                 let known = Names::new(meetings.texts(position, &path));
-                let written = [&[field.name.as_str()][..], below].concat().join(".");
+                let written = [&[field.name.as_str()], below].concat().join(".");
                 if !known.is_empty() {
                     places.push(Exact {
                         field: position,

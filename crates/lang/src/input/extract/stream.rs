@@ -85,6 +85,10 @@ impl StreamExtractor<'_, '_> {
             self.again(&mut walked, start);
             self.list(level)?;
         }
+        if node.list && peek == Peek::Object && level == LevelId::Event {
+            self.builder
+                .unread_list(level, ProblemKind::WrongType, start);
+        }
         match peek {
             Peek::Object if node.has_names() || node.has_indices() => {
                 self.again(&mut walked, start);

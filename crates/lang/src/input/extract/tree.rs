@@ -106,6 +106,10 @@ impl TreeExtractor<'_> {
             };
             self.builder.put(plan, level, slot, reading, self.at);
         }
+        if node.list && self.lists && level == LevelId::Event && matches!(value, Value::Object(_)) {
+            self.builder
+                .unread_list(level, ProblemKind::WrongType, self.at);
+        }
         match value {
             Value::List(items) => {
                 if node.list && self.lists {
