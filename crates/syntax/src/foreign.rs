@@ -19,6 +19,8 @@ const SYMBOLS: &[(&str, Instead)] = &[
     ("=!", Write("!=")),
     ("<>", Write("!=")),
     ("=<", Write("<=")),
+    ("==>", Write("->")),
+    ("-->", Write("->")),
     ("=~", Write("matches")),
     (
         "**",
@@ -110,6 +112,23 @@ const PREFIXES: &[(&str, Instead)] = &[
     ("some", Write("exists")),
     ("there_exists", Write("exists")),
     ("after", Note(ORDER)),
+    (
+        "count",
+        Note("a condition stands in parentheses: `always (count(tool == \"pay\") <= 3)`"),
+    ),
+];
+
+/// Temporal operators under other names.
+const TEMPORAL: &[(&str, &str)] = &[
+    ("globally", "always"),
+    ("henceforth", "always"),
+    ("finally", "eventually"),
+    ("future", "eventually"),
+    ("sometime", "eventually"),
+    ("prev", "previously"),
+    ("previous", "previously"),
+    ("yesterday", "previously"),
+    ("past", "once"),
 ];
 
 /// Keywords under other names, used where the keyword is possible.
@@ -245,7 +264,14 @@ pub(crate) fn value(before: &str, word: &str) -> Option<(Instead, bool)> {
 
 /// Returns what to write instead of a word before a name.
 pub(crate) fn prefix(word: &str) -> Option<Instead> {
-    find(PREFIXES, word)
+    find(PREFIXES, word).or_else(|| temporal(word).map(Write))
+}
+
+/// Returns the temporal operator that has this name in another language.
+#[must_use]
+pub fn temporal(word: &str) -> Option<&'static str> {
+    let entry = TEMPORAL.iter().find(|(foreign, _)| *foreign == word);
+    entry.map(|(_, own)| *own)
 }
 
 /// Returns the keyword that has another name in other languages, if it is one of the possible ones.

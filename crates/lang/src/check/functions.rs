@@ -248,7 +248,13 @@ impl<'a> Checker<'a> {
                 "a track adds up values over steps: `track total: int = 0 when … then total + n`; with a parameter, for each key",
             );
         }
-        let near = alias(name).filter(fits);
+        if ["now", "today", "timestamp"].contains(&name.as_str()) {
+            diagnostic = diagnostic.note(
+                "the time of a step is a field of type `time`; what happened lately is `once[0,60s] a`",
+            );
+        }
+        let of_other = || crate::syntax::foreign::temporal(&name.text);
+        let near = alias(name).filter(fits).or_else(of_other);
         if let Some(module) = stdlib::module_of(&name.text) {
             diagnostic = self.of_library(diagnostic, scope, name, module);
         } else if let Some(cast) = self.cast_of(name, args, subject.as_ref()) {

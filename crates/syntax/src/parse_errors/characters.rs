@@ -38,6 +38,7 @@ pub(in super::super) fn characters(
                 "≠" => diagnostic.fix("write `!=`", span, "!="),
                 "□" => diagnostic.fix("write `G`", span, "G "),
                 "◇" => diagnostic.fix("write `F`", span, "F "),
+                "\\" => diagnostic.note("`/\\` is written `and`, `\\/` is `or`"),
                 "$" | "€" | "£" => {
                     diagnostic
                         .note("amounts are plain numbers")
@@ -49,10 +50,13 @@ pub(in super::super) fn characters(
                         .filter(|t| t.token == Token::Assign && t.end == error.start);
                     let start = equals.map_or(error.start, |equals| equals.start);
                     let rest = b.text.get(error.end as usize..).unwrap_or("");
-                    let diagnostic =
-                        diagnostic.note("to match a regular expression, write `text matches /…/`");
                     if before.is_empty() || !rest.trim_start().starts_with('/') {
-                        return diagnostic;
+                        let is_between = before.last().is_some_and(|t| t.token.ends_operand());
+                        return match equals.is_some() || is_between {
+                            true => diagnostic
+                                .note("to match a regular expression, write `text matches /…/`"),
+                            false => diagnostic.fix("write `not`", span, "not "),
+                        };
                     }
                     diagnostic.fix("write `matches`", b.span(start, error.end), "matches")
                 }

@@ -34,6 +34,29 @@ pub(super) fn elsewhere(p: &Place<'_, '_>) -> Option<Diagnostic> {
             let bound = format!("<={last}");
             diagnostic.fix(format!("write `{bound}`"), b.span(span.start, end.end), bound)
         }
+        (Some(word), Token::Greater | Token::GreaterEq)
+            if expected.is_value()
+                && word.takes_bound()
+                && p.after(1).is_some_and(|end| matches!(end.token, Token::Int | Token::Duration)) =>
+        {
+            let (word, least) = (p.slice(before?), p.slice(p.after(1)?));
+            let days = if p.after(1)?.token == Token::Int { "100000" } else { "1000d" };
+            Diagnostic::new(Code::G0110, span, "a bound is an upper end")
+                .label("expected `<=`")
+                .note(format!(
+                    "for *at least {least}*, take an upper end that no run reaches: `{word}[{least},{days}] a`"
+                ))
+        }
+        (Some(word), token) if expected.is_value() && word.takes_bound() && token.is_relation() => {
+            let word = p.slice(before?);
+            Diagnostic::new(
+                Code::G0110,
+                span,
+                format!("`{word}` is an operator, and has no value to compare"),
+            )
+            .label("expected a condition")
+            .note(format!("the name of a field or predicate cannot be `{word}`: choose another one, such as `{word}_`"))
+        }
         (_, Token::Question) if expected.is_operator() => {
             Diagnostic::new(Code::G0110, span, "`? :` is not an operator")
                 .note("write `if condition then a else b`; a value in place of null is `a ?? b`")
@@ -125,6 +148,24 @@ fn symbols(p: &Place<'_, '_>) -> Option<Diagnostic> {
                 "write `eventually`",
                 pair,
                 "eventually ",
+            ),
+        );
+    }
+    let is_open = p
+        .before(2)
+        .is_some_and(|open| open.token == Token::LBracket);
+    if let Some(close) = p
+        .before(1)
+        .filter(|close| close.token == Token::RBracket && is_open)
+        && expected.is_operator()
+        && p.token.ends_operand()
+    {
+        let pair = b.span(p.before(2)?.start, close.end);
+        return Some(
+            Diagnostic::new(Code::G0110, pair, "`[]` is not a temporal operator").fix(
+                "write `always`",
+                pair,
+                "always",
             ),
         );
     }

@@ -73,7 +73,7 @@ pub(crate) fn grammar(
     };
     if let Some(diagnostic) = elsewhere(&place)
         .or_else(|| declared(&place))
-        .or_else(|| known(b, &expected, span, token))
+        .or_else(|| known(&place))
     {
         return diagnostic;
     }
@@ -101,8 +101,14 @@ pub(crate) fn grammar(
 }
 
 /// Returns the diagnostic for a known mistake.
-fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Option<Diagnostic> {
-    let text = b.slice(span.start, span.end);
+fn known(p: &Place<'_, '_>) -> Option<Diagnostic> {
+    let Place {
+        expected,
+        span,
+        token,
+        ..
+    } = *p;
+    let text = p.text();
     let named = |code: Code, message: String| Diagnostic::new(code, span, message);
     let tail = matches!(
         token,
@@ -122,9 +128,14 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
                 .fix("imply with `->`", span, "->")
         }
         _ if token.is_relation() && expected.has("and") && !expected.has("==") => {
+            let near = (1..=4).map(|n| p.before(n)).chain([p.after(1)]);
+            let has_time = near.flatten().any(|near| near.token == Token::Duration);
             named(Code::G0101, "comparisons cannot be chained".to_owned())
                 .label("this compares the result of a comparison")
-                .note("join two comparisons with `and`")
+                .note(match has_time {
+                    true => "a window of time stands behind `count`: `count[0,60s](p) <= 3`",
+                    false => "join two comparisons with `and`",
+                })
         }
         Token::Within if expected.is_operator() => named(
             Code::G0101,
