@@ -8,7 +8,7 @@ use super::failure::{Failure, Outcome};
 use super::models::{self, ModelArgs};
 use super::output::{Output, stderr_paint};
 use crate::diagnostic::{self, RenderOptions, Severity};
-use crate::hir::PropertyKind;
+use crate::hir::{ClaimKind, PropertyKind};
 use crate::load::Loaded;
 use crate::monitor::{Monitor, Options};
 use crate::report;
@@ -147,7 +147,10 @@ fn closing(
             let (properties, tests) = specs().fold((0, 0), |(p, t), spec| {
                 let declared = spec.properties.iter();
                 let declared = declared.filter(|property| property.kind != PropertyKind::Condition);
-                (p + declared.count(), t + spec.tests.len())
+                let claims = spec.claims.iter();
+                let claims = claims.filter(|claim| claim.kind != ClaimKind::Query);
+                let n_properties = declared.count() + claims.count();
+                (p + n_properties, t + spec.tests.len())
             });
             let what = match (properties, tests) {
                 (1, 1) => "1 property, 1 test".to_owned(),

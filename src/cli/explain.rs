@@ -345,6 +345,9 @@ fn not_found(spec: &Spec, name: &str) -> String {
         return format!("unknown property `{name}`; did you mean `{near}`?");
     }
     match names.as_slice() {
+        [] if !spec.claims.is_empty() => {
+            "the spec contains formulas about systems only: use `guard verify`".to_owned()
+        }
         [] => "the spec contains no properties".to_owned(),
         names => format!(
             "unknown property `{name}`; the spec has {}",

@@ -132,10 +132,20 @@ fn loaded(spec: &Spec, path: &Path, name: &str) -> Result<Model, Failure> {
     let model = spec.models.iter().find(|model| model.name == name);
     match model.map(|model| &model.source) {
         Some(ModelSource::Load(file, _)) => learn::read(&beside(path, file)),
-        _ => Err(Failure::Usage(format!(
-            "model `{name}` is learned from traces: run `guard learn {} TRACE… -o \
-                    {name}.json`, then give `--model {name}.json`",
-            path.display(),
-        ))),
+        _ => Err(must_be_learned(spec, path, name)),
     }
+}
+
+/// Returns the message for a model whose file was not given, with the commands that make and give it.
+pub(super) fn must_be_learned(spec: &Spec, path: &Path, name: &str) -> Failure {
+    let learned = spec.models.iter();
+    let learned = learned.filter(|model| matches!(model.source, ModelSource::Learn(_)));
+    let select = match learned.count() {
+        1 => String::new(),
+        _ => format!(" --model {name}"),
+    };
+    Failure::Usage(format!(
+        "model `{name}` is learned from traces: run `guard learn {}{select} TRACE… -o {name}.json`, then give `--model {name}.json`",
+        path.display(),
+    ))
 }

@@ -257,7 +257,7 @@ fn what_is_wrong_is_said() {
     let cases: [(&[&str], &str); 4] = [
         (
             &["w.guard"],
-            "is learned from traces: run `guard learn w.guard TRACE… -o m.json`",
+            "is learned from traces: run `guard learn w.guard --model m TRACE… -o m.json`",
         ),
         (
             &["w.guard", "rsk", "--model", "m.json"],

@@ -16,6 +16,7 @@ use crate::cli::chain::{ChainArgs, LoadedChain};
 use crate::cli::failure::{Failure, Outcome, code, complain};
 use crate::cli::learn;
 use crate::cli::limits::{explain_model, explain_query};
+use crate::cli::models::must_be_learned;
 use crate::cli::output::Output;
 use crate::cli::plot::{self, Drawings};
 use crate::cli::{progress, spec};
@@ -375,8 +376,13 @@ fn chosen<'s>(
     };
     if on_models().next().is_none() {
         return Err(Failure::Usage(
-            "the spec has no formulas about a model: add `query soon = P=? [ F … ] on run`"
-                .to_owned(),
+            match spec.claims.is_empty() {
+                true => {
+                    "the spec has no formulas about a model: add `query soon = P=? [ F … ] on run`"
+                }
+                false => "the spec has formulas about systems only: use `guard verify`",
+            }
+            .to_owned(),
         ));
     }
     for name in names {
@@ -431,14 +437,7 @@ fn chains(
             )));
         }
         (ModelSource::Learn(_), None) => {
-            return Err(Failure::Usage(format!(
-                "model `{}` is learned from traces: run `guard learn {} TRACE… -o {}.json`, \
-                    then give `--model {}.json`",
-                of.name,
-                question.spec.display(),
-                of.name,
-                of.name
-            )));
+            return Err(must_be_learned(spec, question.spec, &of.name));
         }
     };
     let wrong = |error: ModelError| Failure::Usage(format!("`{file}`: {}", explain_model(&error)));

@@ -19,7 +19,7 @@ use crate::types::Type;
 use crate::value::{EnumValue, Value};
 
 /// The remedy where the name of a property stands for a value.
-pub(super) const NO_VALUE: &str = "a property has this name, but a property is not a value";
+pub(super) const NO_VALUE: &str = "a property has this name, but a property is not a value; in a formula about a model or system, `violated(name)` holds if it has been violated";
 
 /// The meaning of a dotted path before its last part.
 pub(super) enum Qualifier {
@@ -192,14 +192,14 @@ impl<'a> Checker<'a> {
         } else if name.as_str() == "end" {
             diagnostic =
                 diagnostic.note("`or end` belongs to a bound: `a leads to b within 60s or end`");
+        } else if self.find(scope.module, Space::Property, name).is_some() {
+            diagnostic = diagnostic.note(NO_VALUE);
         } else if let Some(near) = did_you_mean(&name.text, candidates)
             .filter(|near| quoted.is_none() || !self.is_condition(scope, near))
         {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
         } else if self.join_named(scope, name).is_some() {
             diagnostic = diagnostic.note(format!("`{name}` is a join: write `{name}.FIELD`"));
-        } else if self.find(scope.module, Space::Property, name).is_some() {
-            diagnostic = diagnostic.note(NO_VALUE);
         } else if let Some(of) = self
             .spec
             .enums
