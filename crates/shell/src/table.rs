@@ -402,16 +402,7 @@ pub(super) const EVALUATES_NAMES: &[&str] = &[
     "getopts",
 ];
 
-/// Programs that print numbers, and no text but their words: unless one of these letters is among their short options, or one of
-/// these options is given.
-pub(super) const PRINTS_NUMBERS: &[(&str, &str, &str)] = &[
-    ("nproc date id seq expr getconf ulimit sum", "", ""),
-    ("wc", "", "--files0-from"),
-    ("cksum", "c", "--check"),
-    ("pgrep", "al", "--list-full --list-name"),
-];
-
-/// Programs of [`PRINTS_NUMBERS`] and their kind that print names of files which are among their words.
+/// Programs that print numbers, and names of files which are among their words.
 pub(super) const NAMES_FILES: &str =
     "grep egrep fgrep zgrep wc cksum sum du stat git curl jq pgrep getconf";
 
@@ -428,7 +419,7 @@ pub(super) const CHANGES_PROGRAMS: &[&str] = &[
 ];
 
 /// Commands that print nothing, or text from the line itself.
-pub(super) const PRINTS_NOTHING: &[&str] = &[":", "true", "test", "[", "sleep", "echo", "printf"];
+pub(super) const PRINTS_NOTHING: &[&str] = &[":", "true", "test", "[", "sleep"];
 
 /// Commands that print nothing by themselves; with `-p` some print variables.
 pub(super) const PRINTS_NOTHING_HERE: &[&str] = &[
@@ -464,6 +455,9 @@ pub(super) const PASSES_ARGUMENTS: &[&str] = &[
     "set", "eval", "env", "sudo", "exec", "time", "timeout", "nice", "nohup", "setsid", "xargs",
     "find",
 ];
+
+/// Programs that give a shell among their words more words: of their input, or names of files.
+pub(super) const GIVES_WORDS: &str = "xargs gxargs parallel find gfind fd fdfind";
 
 /// Programs that delete their operands, and the options with which they delete whole folders.
 pub(super) const DELETERS: &[(&str, &str, &str)] = &[

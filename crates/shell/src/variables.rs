@@ -213,6 +213,24 @@ const TEXTS_RECORDED: &[&str] = &[
     "match",
 ];
 
+/// Parameters and variables that the shell sets to texts of letters, which may be the name of another variable.
+pub(super) const NAMES_OF_SHELL: &[&str] = &[
+    "0",
+    "-",
+    "BASH",
+    "BASHOPTS",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "MACHTYPE",
+    "OSTYPE",
+    "SHELL",
+    "SHELLOPTS",
+    "USER",
+    "LOGNAME",
+];
+
 /// Whether the shell itself sets a variable to a text that may be any.
 pub(super) fn holds_text(name: &str) -> bool {
     SET_BY_SHELL.contains(&name) && !TEXTS_RECORDED.contains(&name)

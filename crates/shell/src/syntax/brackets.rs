@@ -1,6 +1,7 @@
 //! Brackets and dollar signs in texts: what arithmetic would make of them.
 
-use super::texts::{EXPANSION, is_name};
+use super::mentioned::is_name;
+use super::texts::EXPANSION;
 
 /// Whether a text holds an escape that may stand for any character, or ends within one: `\x24`, `\044`, `\u0024`.
 pub(super) fn is_coded(text: &str) -> bool {

@@ -183,6 +183,21 @@ pub(super) fn open_groups(pattern: &[Part]) -> Vec<usize> {
             _ => is_open = true,
         }
     }
+    // parentheses in a set are no groups
+    let mut plain = text.clone();
+    while let Some((before, rest)) = plain.split_once("[:")
+        && let Some((_, after)) = rest.split_once(":]")
+    {
+        plain = format!("{before}x{after}");
+    }
+    let mut sets = plain.split('[').skip(1);
+    let holds = |set: &str| {
+        set.split(']')
+            .next()
+            .unwrap_or_default()
+            .contains(['(', ')'])
+    };
+    is_open |= plain.contains("[]") || plain.contains("[^]") || sets.any(holds);
     let groups = text.char_indices().filter(|(_, c)| *c == '(');
     let is_number = |at: usize| {
         let inner = text.get(at + 1..).unwrap_or_default();

@@ -9,8 +9,8 @@ use super::cursor::{Parser, Result, is_reserved};
 use super::outputs::output_of;
 use super::parts::End;
 use super::simple::beginning;
-use super::texts::ARGUMENTS;
-use super::{Kind, Part, Script, Statement, Word, literal};
+use super::texts::{ARGUMENTS, text_of};
+use super::{Inner, Kind, Part, Script, Statement, Word, literal};
 use crate::ShellError;
 
 /// Whether the end of an arithmetic text may be another one for Bash: quotes within it may be paired otherwise.
@@ -300,12 +300,16 @@ impl Parser<'_> {
         let (mut pattern, mut compares) = (None, false);
         let n_checks = self.names.texts.checks.count();
         // the variables that are numbers if the words so far hold, unless they are alternatives
-        let mut checked = Some(Vec::new());
+        let mut checked: Option<Vec<String>> = Some(Vec::new());
         loop {
             self.lines()?;
             if self.eat_word("]]") {
+                // a later word may assign it: `${n:=x}`
+                let checks = &self.names.texts.checks;
+                let mut found: Vec<String> = checked.unwrap_or_default();
+                found.retain(|name: &String| checks.holds(name));
                 self.end_checks(n_checks);
-                self.found = checked.unwrap_or_default();
+                self.found = found;
                 return Ok(words);
             }
             if let Some(operator) = pattern.take() {
@@ -392,10 +396,18 @@ impl Parser<'_> {
         if word.len() > 1 && word.iter().any(is_name) {
             self.names.texts.compare_variable("");
         }
+        self.names.texts.put_together(word);
+        self.names.texts.compare(&text_of(word));
         for part in word {
-            self.names.texts.change(part);
+            if let Part::Opaque {
+                inner: Some(Inner::Text(text)),
+                ..
+            } = part
+            {
+                self.names.texts.compare(&text_of(&text.word));
+            }
             match part {
-                Part::Bare(text) | Part::Quoted(text) => self.names.texts.compare(text),
+                Part::Bare(_) | Part::Quoted(_) => {}
                 Part::Param { written, .. } | Part::Opaque { written, .. } => {
                     self.names.texts.compare(written);
                 }

@@ -1,10 +1,11 @@
 //! Texts that become parts of those of variables.
 
 use super::checked::Use;
+use super::mentioned::{assigned_in, names_in};
 use super::one_word::prints_one_word;
 use super::pieces::{is_pattern, pieces_behind};
 use super::sources::{Sources, prints_dollar};
-use super::texts::{Texts, assigned_in, names_in, text_of};
+use super::texts::{Texts, text_of};
 use super::{Inner, Part};
 
 impl Texts {
@@ -12,7 +13,7 @@ impl Texts {
     pub(super) fn flow(&mut self, into: &str, word: &[Part], expands: bool) {
         let mut sources = Sources::of(&self.functions);
         let is_file = expands && word.iter().any(is_pattern);
-        if !word.iter().all(|part| sources.of_part(part)) || is_file {
+        if !sources.of_text(word) || is_file {
             self.printed.insert(into.to_owned());
             let is_one = |part: &Part| match part {
                 Part::Substitution { script, .. } => prints_one_word(script),
@@ -55,11 +56,14 @@ impl Texts {
             .map(|name| (into.to_owned(), name))
             .collect::<Vec<_>>();
         self.assigning.extend(assigned);
-        self.counters.extend(sources.counters);
-        for from in sources.names {
+        self.flow_pieces(into, word, sources.prints_names);
+        // a name in a text is evaluated later, when no check holds
+        let written = std::mem::take(&mut sources.written).into_iter();
+        self.flows
+            .extend(written.map(|from| (from, into.to_owned())));
+        for from in self.variables_in(sources, into) {
             self.record(Use::Flow(from, into.to_owned()));
         }
-        self.flow_pieces(into, word, sources.prints_names);
         if expands {
             self.flow_files(into, word);
         }
@@ -81,10 +85,11 @@ impl Texts {
         self.lettered.extend(of(pieces.letters || prints_names));
         self.joined.extend(of(pieces.joined || prints_names));
         self.patterns.extend(of(pieces.pattern));
+        self.options.extend(of(pieces.option));
     }
 
     /// Records the variables in a word whose texts are expanded to names of files.
-    fn flow_files(&mut self, into: &str, word: &[Part]) {
+    pub(super) fn flow_files(&mut self, into: &str, word: &[Part]) {
         for part in word {
             let written = match part {
                 Part::Param {

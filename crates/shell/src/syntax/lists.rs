@@ -26,6 +26,12 @@ pub(crate) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed
     if names.dynamic || names.assigned.contains_key("IFS") {
         names.texts.split_oddly();
     }
+    // a text that runs here may declare any array
+    let keyed = match names.dynamic {
+        true => &names.arrays,
+        false => &names.associative,
+    };
+    names.texts.key(keyed);
     names
         .texts
         .release(|name| may_change || names.arrays.contains(name));
@@ -208,7 +214,7 @@ impl Parser<'_> {
                 return Ok(node);
             }
         };
-        let checks = matches!(word.as_deref(), Some("[[" | "if"));
+        let checks = word.as_deref() == Some("[[");
         let mut redirects = Vec::new();
         loop {
             self.blanks();

@@ -11,6 +11,7 @@ mod compound;
 mod cursor;
 mod flows;
 mod lists;
+mod mentioned;
 mod named;
 mod numbers;
 mod one_word;

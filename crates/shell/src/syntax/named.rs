@@ -2,6 +2,7 @@
 
 use super::cursor::Parser;
 use super::simple::{TAKING, beginning, behind_prefixes, without_expansions};
+use super::texts::text_of;
 use super::{Part, Redirect, Script, Target, Word, literal};
 use crate::table::{EVALUATES_NAMES, EVALUATES_SUBSCRIPTS};
 use crate::variables::variable_of;
@@ -11,16 +12,36 @@ impl Parser<'_> {
     pub(super) fn note_read(&mut self, words: &[Word], redirects: &[Redirect]) {
         let name = behind_prefixes(words, literal).first().and_then(literal);
         let values = match name.as_deref() {
-            Some("read") => "pdtnNui",
+            Some("read") => "apdtnNui",
             Some(name) if TAKING.contains(&name) => "dnOsucC",
             _ => return,
         };
         // a name that is not written here may be any
         let options = std::iter::once(String::new()).chain(words.iter().map(beginning));
         let named = words.iter().zip(options).filter_map(|(word, before)| {
-            let is_value = before.starts_with('-') && before.ends_with(|c| values.contains(c));
-            let is_option = beginning(word).starts_with('-');
-            literal(word).or_else(|| (!is_value && !is_option).then(String::new))
+            // the rest of the word is the value, if there is one
+            let takes = |option: &str| {
+                let letters = option.strip_prefix('-')?;
+                letters.split_once(|c| values.contains(c)).map(|(_, rest)| {
+                    let at = letters.len() - rest.len();
+                    (
+                        letters.get(at - 1..at).unwrap_or_default().to_owned(),
+                        rest.to_owned(),
+                    )
+                })
+            };
+            let is_value =
+                takes(&before).is_some_and(|(letter, rest)| letter != "a" && rest.is_empty());
+            let begin = beginning(word);
+            let named = match takes(&begin) {
+                // `read -ax`
+                Some((letter, rest)) if letter == "a" => (!rest.is_empty()).then_some(rest),
+                _ => (!begin.starts_with('-')).then_some(begin),
+            };
+            let is_literal = literal(word).is_some();
+            named
+                .filter(|_| !is_value)
+                .map(|name| if is_literal { name } else { String::new() })
         });
         let names: Vec<String> = named
             .chain(["REPLY", "MAPFILE"].map(str::to_owned))
@@ -64,16 +85,17 @@ impl Parser<'_> {
         }
     }
 
-    /// Records the variables in words of `test` that may become several words, of which `-v` may be one: `[ $n -gt 3 ]`.
+    /// Records the words of `test` behind one that may be `-v`, and the variables in words that may become several, of which `-v` may be
+    /// one: `[ $n -gt 3 ]`.
     pub(super) fn note_test(&mut self, words: &[Word]) {
         let words = words_of_builtin(words, &["test", "["]);
-        let is_sign = |word: &&Word| literal(word).is_some_and(|text| text == "!" || text == "]");
-        let operands: Vec<&Word> = words.iter().filter(|word| !is_sign(word)).collect();
-        // the first of two may be `-v`
-        if let [option, operand] = operands.as_slice()
-            && literal(option).is_none()
-        {
-            self.name_by(operand);
+        for two in words.windows(2) {
+            if let [option, operand] = two
+                && literal(option).is_none_or(|text| text == "-v")
+            {
+                self.evaluate_subscripts(operand);
+                self.name_by(operand);
+            }
         }
         for part in words.iter().flatten() {
             let may_split = match part {
@@ -97,12 +119,17 @@ impl Parser<'_> {
     /// Records the words of a builtin that are names of variables which the line does not write: `unset "$x"`. Their subscripts are
     /// evaluated.
     pub(super) fn note_names(&mut self, words: &[Word]) {
-        let of_option = words_of_builtin(words, &["wait"]);
-        let is_option = |word: &Word| beginning(word).starts_with("-p");
-        let named = of_option
-            .windows(2)
-            .filter(|two| two.first().is_some_and(is_option));
-        let named: Vec<&Word> = named.filter_map(|two| two.get(1)).collect();
+        let waits = words_of_builtin(words, &["wait"]);
+        let may_name = |word: &Word| {
+            literal(word).is_none_or(|text| text.starts_with('-') && text.contains('p'))
+        };
+        let behind = waits.windows(2).filter_map(|two| match two {
+            [option, word] => may_name(option).then_some(word),
+            _ => None,
+        });
+        // `-p"$x"`
+        let attached = waits.iter().filter(|word| beginning(word).starts_with('-'));
+        let named: Vec<&Word> = behind.chain(attached).collect();
         let operands = words_of_builtin(words, EVALUATES_NAMES);
         let are_functions = |word: &Word| matches!(literal(word).as_deref(), Some("-f" | "-F"));
         let operands = match operands.iter().any(are_functions) {
@@ -112,6 +139,14 @@ impl Parser<'_> {
         let operands = operands
             .iter()
             .filter(|word| !beginning(word).starts_with('-'));
+        let operands: Vec<&Word> = operands.collect();
+        // names of files: `unset x*`
+        for word in operands
+            .iter()
+            .filter(|word| !beginning(word).contains('='))
+        {
+            self.names.texts.name_words(word);
+        }
         for word in named.into_iter().chain(operands) {
             for part in word {
                 match part {
@@ -139,21 +174,21 @@ impl Parser<'_> {
 
     /// Records the words that builtins evaluate as subscripts and arrays: `read "a[$x]"`, `declare -a "a=($x)"`.
     pub(super) fn note_subscripts(&mut self, words: &[Word]) {
-        let name = behind_prefixes(words, literal).first().and_then(literal);
-        let is_test = name.is_some_and(|name| matches!(&*name, "test" | "["));
         for word in subscripted(words) {
             self.evaluate_subscripts(word);
-            if is_test {
-                self.name_by(word);
-            }
         }
     }
 
     /// Records what is evaluated if a builtin reads a word as the name of an element.
     pub(super) fn evaluate_subscripts(&mut self, word: &Word) {
+        let text = text_of(word);
+        let name = text.split('=').next().unwrap_or_default();
+        if name.contains('[') || text.contains("=(") && text.contains('[') {
+            self.names.texts.put_together(word);
+        }
         let mut before = String::new();
         for part in word {
-            let element = before.contains('[') && !before.contains("]=");
+            let element = is_element(&before);
             match part {
                 Part::Bare(text) | Part::Quoted(text) => before.push_str(text),
                 part if element || before.contains("=(") => {
@@ -164,6 +199,11 @@ impl Parser<'_> {
         }
         self.names.subscripts(&before, true);
     }
+}
+
+/// Whether a word that begins so is the name of an element of an array.
+fn is_element(begin: &str) -> bool {
+    begin.contains('[') && !begin.contains("]=")
 }
 
 /// Returns the expansions of a part: a text with its variables, and the scripts whose output it holds.
@@ -198,11 +238,7 @@ fn subscripted(words: &[Word]) -> &[Word] {
     let by_option = |word: &Word| without_expansions(word).starts_with("-v");
     let is_open = |word: &Word| beginning(word).is_empty() && literal(word).is_none();
     match name.as_str() {
-        "test" | "[" => {
-            let option = rest.iter().position(by_option);
-            let at = option.map_or(rest.len(), |at| at + 1);
-            rest.get(at..(at + 1).min(rest.len())).unwrap_or_default()
-        }
+        "test" | "[" => &[],
         // also if the option comes from an expansion
         "printf"
             if rest

@@ -1,7 +1,7 @@
 //! Programs that print numbers, by their words.
 
 use super::texts::EXPANSION;
-use crate::table::{PRINTS_NUMBERS, listed};
+use crate::table::listed;
 
 /// The kinds of output of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,31 +21,69 @@ pub(super) const SEVERAL: char = '\u{2}';
 
 /// Returns what a program prints, given its words, of which those with expansions end with a mark behind their beginning.
 pub(super) fn printed_by(name: &str, words: &[String]) -> Printed {
+    let words_or = |only: bool, other: Printed| match only {
+        true => Printed::Words,
+        false => other,
+    };
+    let begins = |begin: &str| words.iter().any(|word| word.starts_with(begin));
+    let n_operands = words.iter().filter(|word| !word.starts_with('-')).count();
+    // texts of the program itself
+    let asks_help = ["--h", "--u", "--v", "-V"].into_iter().any(begins);
     match name {
-        "date" if prints_names(words) => Printed::Names,
-        "id" if !has_letters(words, "ugG") || has_letters(words, "n") => Printed::Names,
-        "seq" if has_letters(words, "fs") => Printed::Names,
-        "git"
-            if words
-                .iter()
-                .map(String::as_str)
-                .eq(["rev-parse", "--local-env-vars"]) =>
+        "printf" => match words
+            .first()
+            .is_some_and(|format| converts_to_numbers(format))
         {
-            Printed::Names
-        }
-        "stat" => printed_by_stat(words),
-        "printf"
-            if words
-                .first()
-                .is_some_and(|format| converts_to_numbers(format)) =>
-        {
-            Printed::Numbers
-        }
-        name => match prints_numbers(name, words) {
-            true => Printed::Words,
+            true => Printed::Numbers,
             false => Printed::Texts,
         },
+        "expr" => words_or(is_sum(words), Printed::Names),
+        "nproc" | "date" | "id" | "seq" | "getconf" | "ulimit" | "sum" if asks_help => {
+            Printed::Names
+        }
+        "nproc" => Printed::Words,
+        "date" => words_or(!prints_names(words), Printed::Names),
+        "id" => words_or(
+            has_letters(words, "ugG") && !has_letters(words, "n"),
+            Printed::Names,
+        ),
+        "seq" => words_or(!has_letters(words, "fs"), Printed::Names),
+        // others may be `undefined`, or texts
+        "getconf" => {
+            let is_known = matches!(words, [key] if listed(SYSTEM_NUMBERS, key));
+            words_or(is_known, Printed::Names)
+        }
+        // `unlimited`
+        "ulimit" => Printed::Names,
+        "sum" => words_or(n_operands == words.len() && n_operands <= 1, Printed::Names),
+        "wc" if begins("--f") => Printed::Texts,
+        // `total`
+        "wc" => words_or(n_operands <= 1 && !asks_help, Printed::Names),
+        "cksum" if begins("-c") || begins("--c") => Printed::Texts,
+        "cksum" => words_or(n_operands == words.len() && n_operands <= 1, Printed::Names),
+        "pgrep" if has_letters(words, "al") => Printed::Texts,
+        "pgrep" => words_or(!asks_help && !has_letters(words, "d"), Printed::Names),
+        "stat" => printed_by_stat(words),
+        "git" if matches!(words, [parse, option] if parse == "rev-parse" && option == "--local-env-vars") => {
+            Printed::Names
+        }
+        name => words_or(prints_numbers(name, words), Printed::Texts),
     }
+}
+
+/// Configuration values of the system that are numbers everywhere.
+const SYSTEM_NUMBERS: &str = "_NPROCESSORS_ONLN _NPROCESSORS_CONF NPROCESSORS_ONLN NPROCESSORS_CONF PAGE_SIZE PAGESIZE ARG_MAX \
+    LONG_BIT CLK_TCK";
+
+/// Whether words of `expr` are a sum: operands with operators of arithmetic between them.
+fn is_sum(words: &[String]) -> bool {
+    let operators = ["+", "-", "*", "/", "%"];
+    let mut pairs = words.chunks_exact(2);
+    let are_operators = pairs.by_ref().all(|pair| {
+        let operator = pair.get(1).map(String::as_str).unwrap_or_default();
+        operators.contains(&operator)
+    });
+    are_operators && pairs.remainder().len() == 1
 }
 
 /// Whether a format of `printf` has conversions to decimal numbers only, and no other letters.
@@ -61,46 +99,25 @@ pub(super) fn converts_to_numbers(format: &str) -> bool {
     parts.next().is_some_and(is_plain) && parts.all(is_number)
 }
 
-/// Returns what `stat` prints, which its format says.
+/// Returns what `stat` prints: it has one format and one operand, and no other words but `-L`.
 fn printed_by_stat(words: &[String]) -> Printed {
-    let attached = words.iter().enumerate().find_map(|(at, word)| {
-        let format = ["--format=", "--printf="]
-            .iter()
-            .find_map(|one| word.strip_prefix(one))?;
-        Some((at, at, format))
-    });
-    let apart = || {
-        let at = words
-            .iter()
-            .position(|word| word == "--format" || is_cluster(word, "Lc"))?;
-        Some((at, at + 1, words.get(at + 1)?.as_str()))
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| *word != "-L").collect();
+    let format = match words.as_slice() {
+        ["-c" | "-Lc" | "--format", format, operand] if !operand.starts_with('-') => format,
+        [attached, operand] if !operand.starts_with('-') => {
+            let options = ["--format=", "--printf=", "-c", "-Lc"];
+            match options.iter().find_map(|one| attached.strip_prefix(one)) {
+                Some(format) => format,
+                None => return Printed::Texts,
+            }
+        }
+        _ => return Printed::Texts,
     };
-    let Some((from, to, format)) = attached.or_else(apart) else {
-        return Printed::Texts;
-    };
-    let mut others = words
-        .iter()
-        .enumerate()
-        .filter(|(at, word)| *at < from || *at > to && *word != "-L");
-    // a second operand makes an option of the first one
-    let is_single = others
-        .next()
-        .is_some_and(|(at, word)| at > to && !word.contains(SEVERAL))
-        && others.next().is_none();
-    match numbers_of(format) {
-        Printed::Numbers if !is_single => match words.iter().any(|word| word.contains(SEVERAL)) {
-            true => Printed::Texts,
-            false => Printed::Words,
-        },
-        printed => printed,
+    match words.iter().any(|word| word.contains(SEVERAL)) {
+        true => Printed::Texts,
+        false => numbers_of(format),
     }
-}
-
-/// Whether a word is a cluster of short options of these letters, of which the last one is given.
-fn is_cluster(word: &str, letters: &str) -> bool {
-    let cluster = word.strip_prefix('-').unwrap_or_default();
-    let last = letters.chars().next_back();
-    cluster.chars().all(|c| letters.contains(c)) && cluster.chars().next_back() == last
 }
 
 /// Returns what `stat` prints by a format.
@@ -176,11 +193,8 @@ fn prints_numbers(name: &str, words: &[String]) -> bool {
             _ => false,
         },
         "git" => match words {
-            [list, option, ..] if option == "--count" => list == "rev-list",
-            [list, range, option] => {
-                list == "rev-list" && option == "--count" && !range.starts_with('-')
-            }
-            _ => false,
+            [option, _, rest @ ..] if option == "-C" => counts_commits(rest),
+            words => counts_commits(words),
         },
         "jq" => match words {
             [filter, files @ ..] => {
@@ -192,14 +206,22 @@ fn prints_numbers(name: &str, words: &[String]) -> bool {
         "curl" => prints_status(words),
         // `--random-source -i` makes the range an option's value
         "shuf" => any(&["-i"]) && !any(&["--r"]) && !words.iter().any(|word| word == "--"),
-        name => {
-            let row = PRINTS_NUMBERS
-                .iter()
-                .find(|(names, ..)| listed(names, name));
-            row.is_some_and(|(_, letters, options)| {
-                !words.iter().any(|word| asks(word, letters, options))
-            })
-        }
+        _ => false,
+    }
+}
+
+/// Whether `git` prints the number of commits, or the time of one.
+fn counts_commits(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_time = |word: &str| matches!(word, "--format=%ct" | "--format=%at");
+    match words.as_slice() {
+        ["rev-list", "--count", ..] => true,
+        ["rev-list", range, "--count"] => !range.starts_with('-'),
+        ["log", "-1", format] | ["log", format, "-1"] => is_time(format),
+        ["log", "-1", format, commit] => is_time(format) && !commit.starts_with('-'),
+        ["show", "-s", format] => is_time(format),
+        ["show", "-s", format, commit] => is_time(format) && !commit.starts_with('-'),
+        _ => false,
     }
 }
 
@@ -223,16 +245,4 @@ fn prints_status(words: &[String]) -> bool {
         }
     }
     (addresses, formats, drops) == (1, 1, true)
-}
-
-/// Whether a word gives one of these short options, in a cluster or with its value, or one of these options, also abbreviated.
-fn asks(word: &str, letters: &str, options: &str) -> bool {
-    let whole = word.split_once('=').map_or(word, |(whole, _)| whole);
-    let abbreviates = |one: &str| whole.len() > 2 && one.starts_with(whole);
-    match word.starts_with("--") {
-        true => options.split_ascii_whitespace().any(abbreviates),
-        false => {
-            word.starts_with('-') && word.contains(|c| letters.contains(c)) || listed(options, word)
-        }
-    }
 }

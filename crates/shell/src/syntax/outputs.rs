@@ -89,6 +89,7 @@ impl Texts {
             return;
         }
         if node.redirects.iter().any(is_silent) {
+            self.silences = true;
             return;
         }
         match &node.kind {
@@ -105,7 +106,13 @@ impl Texts {
             return;
         };
         let name = name_of(node);
-        let prints_names = || rest.iter().any(|word| beginning(word).starts_with("-p"));
+        let is_operand =
+            |word: &Word| !beginning(word).is_empty() && !beginning(word).starts_with('-');
+        // without an operand, and with `-p`, they print variables
+        let prints_names = || {
+            rest.iter().any(|word| beginning(word).starts_with("-p"))
+                || matches!(&*name, "local" | "readonly") && !rest.iter().any(is_operand)
+        };
         match name.as_str() {
             name if self.functions.contains(name) => {
                 self.counters.insert(output_of(name));
@@ -129,7 +136,11 @@ impl Texts {
             _ => {
                 let mut sources = Sources::of(&self.functions);
                 let is_number = sources.of_number(node, feeding);
-                for from in self.variables_in(sources) {
+                if sources.prints_names {
+                    self.lettered.insert(into.to_owned());
+                    self.joined.insert(into.to_owned());
+                }
+                for from in self.variables_in(sources, into) {
                     self.flow_variable(&from, into);
                 }
                 if !is_number {

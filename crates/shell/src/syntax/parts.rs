@@ -8,6 +8,8 @@ use super::brackets::arithmetic_end;
 use super::chars::{is_decimal, is_part_of_name, is_plain_value, is_plain_word};
 use super::cursor::{Parser, Result};
 use super::literal;
+use super::mentioned::is_name;
+use super::texts::{ARGUMENTS, text_of};
 use super::{Assign, Dialect, Inner, Part, Script, Word};
 use crate::variables::INTEGERS;
 use crate::{ShellError, quoting};
@@ -126,6 +128,7 @@ impl Parser<'_> {
         }
         if !self.names.associative.contains(array) {
             self.names.texts.evaluate_parts(&index);
+            self.names.texts.put_together(&index);
         }
         Ok(index)
     }
@@ -526,6 +529,7 @@ impl Parser<'_> {
                 .evaluate_parts(behind_colon(&inner).as_deref().unwrap_or(&inner));
             self.names.texts.evaluate(offset);
         }
+        self.note_index(&text_of(&inner), &inner);
         if let Some(name) = assigned_default(&inner) {
             self.flow_into(&name, &inner);
         }
@@ -565,6 +569,8 @@ impl Parser<'_> {
             }
             // others are the names of variables, or the keys of an array
             if !operator.starts_with(['*', '@', '[']) {
+                let is_argument = name.starts_with(|c: char| c.is_ascii_digit());
+                let name = if is_argument { ARGUMENTS } else { name };
                 self.names.texts.names_variable(name);
             }
         }
@@ -577,6 +583,24 @@ impl Parser<'_> {
             inner: text.map(Inner::Text),
         });
         Ok(())
+    }
+
+    /// Records what is evaluated in an expansion, of which quotes do not divide the names: `${a[x"1"]}`, `${x:$a$b}`.
+    fn note_index(&mut self, text: &str, inner: &[Part]) {
+        let text = text.replace("[@]", "").replace("[*]", "");
+        let Some((before, index)) = text.split_once(['[', ':']) else {
+            return;
+        };
+        let is_plain = before.chars().all(|c| is_name(c) || "!#@*".contains(c));
+        let is_key = self
+            .names
+            .associative
+            .contains(before.trim_start_matches(['!', '#']));
+        if !is_plain || is_key || index.starts_with(['@', '*', '-', '=', '?', '+']) {
+            return;
+        }
+        self.names.texts.evaluate(index);
+        self.names.texts.put_together(inner);
     }
 
     fn backquotes(&mut self, end: End, out: &mut Word) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Pieces of which the name of a variable may be put together: `v=a; w=${v}1; ((w))` evaluates the value of `a1`.
 
 use super::brackets::is_joined;
+use super::mentioned::is_name;
 use super::texts::EXPANSION;
 use super::{Inner, Part, Word};
 
@@ -13,6 +14,8 @@ pub(super) struct Pieces {
     pub(super) joined: bool,
     /// It is a pattern of file names, where it is expanded.
     pub(super) pattern: bool,
+    /// It, or what is left of it, may be an option.
+    pub(super) option: bool,
 }
 
 impl Pieces {
@@ -20,6 +23,7 @@ impl Pieces {
         self.letters |= other.letters;
         self.joined |= other.joined;
         self.pattern |= other.pattern;
+        self.option |= other.option;
     }
 }
 
@@ -50,7 +54,11 @@ pub(super) fn pieces_behind(begin: &str, word: &[Part]) -> Pieces {
                 }
                 true
             }
-            Part::Param { .. } | Part::Substitution { .. } | Part::Process { .. } => true,
+            Part::Param { name, .. } => {
+                all.joined |= name == "*";
+                true
+            }
+            Part::Substitution { .. } | Part::Process { .. } => true,
         };
         if is_expansion && !matches!(part, Part::Quoted(_)) {
             text.push(EXPANSION);
@@ -60,6 +68,8 @@ pub(super) fn pieces_behind(begin: &str, word: &[Part]) -> Pieces {
     }
     all.letters |= text.contains(is_letter);
     all.joined |= is_joined(&text);
+    let mut words = text.split(|c: char| !is_name(c) && c != '-');
+    all.option |= words.any(|word| word.starts_with('-'));
     all
 }
 
@@ -83,7 +93,9 @@ fn pieces_of_expansion(written: &str, inner: Option<&Inner>) -> Pieces {
             let rest = rest.trim_start_matches(|c: char| c == '_' || c.is_ascii_alphanumeric());
             let is_element = rest.starts_with('[') && rest.ends_with("]}");
             all.letters = rest.contains(is_letter) && !is_element;
-            all.joined = !matches!(rest, "}" | "") && !is_element;
+            // the elements may be joined without blanks: `IFS=`
+            all.joined = !matches!(rest, "}" | "") && !is_element || rest.contains('*');
+            all.option = all.joined;
         }
         None => {
             all.letters = written.contains(is_letter);
@@ -98,8 +110,20 @@ fn is_number(written: &str) -> bool {
     written.starts_with("$((")
         || written.starts_with("$[")
         || written.starts_with("((")
-        || written.starts_with("${#") && !written.starts_with("${#}")
+        || is_length(written)
         || keeps_digits(written)
+}
+
+/// Whether an expansion is a length: `${#x}`, `${#x[@]}`, and not `${#/0/x}`.
+fn is_length(written: &str) -> bool {
+    let inner = written
+        .strip_prefix("${#")
+        .and_then(|rest| rest.strip_suffix('}'));
+    inner.is_some_and(|inner| {
+        let rest = inner.trim_start_matches(is_name);
+        rest.len() < inner.len() && (rest.is_empty() || rest.starts_with('['))
+            || matches!(inner, "@" | "*")
+    })
 }
 
 /// Whether an expansion removes all characters of a text but digits: `${x//[^0-9]/}`.

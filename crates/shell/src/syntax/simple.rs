@@ -434,6 +434,7 @@ impl Parser<'_> {
                     self.flow_words_into("OPTARG", word);
                 }
                 self.names.texts.joined.insert("OPTARG".to_owned());
+                self.note_option(words);
             }
             "let" => {
                 for word in words {
@@ -441,6 +442,8 @@ impl Parser<'_> {
                     self.names.assign_all(&text);
                     self.names.texts.evaluate(&text);
                     self.names.texts.evaluate_parts(word);
+                    self.names.texts.put_together(word);
+                    self.names.texts.evaluate_words(word);
                 }
                 return;
             }
@@ -494,7 +497,7 @@ impl Parser<'_> {
             let arrays = elements.filter_map(|text| Some(text.split_once('[')?.0.to_owned()));
             self.names.arrays.extend(arrays);
         }
-        for word in words {
+        for (nth, word) in words.iter().enumerate() {
             let text = beginning(word);
             // `declare -n`: the value is the name of another variable
             self.names.dynamic |= declaring && text.starts_with('-') && text.contains('n');
@@ -524,18 +527,6 @@ impl Parser<'_> {
                 }
                 None => text.as_str(),
             };
-            // `printf -v x FORMAT …`
-            let formats = words.iter().map_while(literal);
-            let is_number = formats.clone().any(|text| text.contains('%'))
-                && formats
-                    .filter(|text| text.contains('%'))
-                    .all(|text| converts_to_numbers(&text));
-            if builtin == "printf" && !is_number {
-                words.iter().for_each(|word| self.flow_into(named, word));
-                self.names.texts.joined.insert(named.to_owned());
-                let is_open = |word: &Word| literal(word).is_none_or(|text| text.contains("%b"));
-                self.names.texts.decodes |= words.iter().any(is_open);
-            }
             names_follow = !by_option;
             let end = named.find(['=', '+', '[']);
             let variable = named.get(..end.unwrap_or(named.len())).unwrap_or_default();
@@ -543,10 +534,16 @@ impl Parser<'_> {
             if named.contains('[') {
                 self.names.arrays.insert(variable.to_owned());
             }
-            let whole = end.is_some() || literal(word).is_some();
-            self.names.dynamic |= !whole || variable.contains('{');
+            let whole =
+                (end.is_some() || literal(word).is_some()) && !variable.contains(['{', ',']);
+            self.names.dynamic |= !whole;
+            // a name of which a part is an expansion may be any
+            let target = if whole { variable } else { "" };
             if declaring && builtin != "unset" {
-                self.flow_into(variable, word);
+                self.flow_into(target, word);
+            }
+            if builtin == "printf" {
+                self.note_formatted(target, words, words.get(nth + 1..).unwrap_or_default());
             }
             // `declare -l x=A`
             if declaring && ['l', 'u', 'c'].into_iter().any(has_letter) {
@@ -571,6 +568,45 @@ impl Parser<'_> {
                 self.names.assign_unseen(target);
             }
         }
+    }
+}
+
+impl Parser<'_> {
+    /// Records the text of `printf -v x FORMAT …` as that of a variable; the format is the first word behind the name.
+    fn note_formatted(&mut self, variable: &str, words: &[Word], behind: &[Word]) {
+        let format = behind
+            .iter()
+            .map(literal)
+            .find(|word| word.as_deref() != Some("--"));
+        let converts = |format: String| format.contains('%') && converts_to_numbers(&format);
+        if format.flatten().is_some_and(converts) {
+            return;
+        }
+        for word in words {
+            self.flow_words_into(variable, word);
+        }
+        self.names.texts.joined.insert(variable.to_owned());
+        let is_open = |word: &Word| literal(word).is_none_or(|text| text.contains("%b"));
+        self.names.texts.decodes |= words.iter().any(is_open);
+    }
+
+    /// Records the letter of an option that `getopts` puts in a variable.
+    fn note_option(&mut self, words: &[Word]) {
+        let mut operands = words.iter().skip_while(|word| beginning(word) == "--");
+        let letters = operands.next().and_then(literal);
+        let variable = operands.next().and_then(literal).unwrap_or_default();
+        let texts = &mut self.names.texts;
+        match letters {
+            Some(letters) => {
+                let letters = letters.chars().filter(char::is_ascii_alphabetic);
+                let pairs = letters.map(|letter| (letter.to_string(), variable.clone()));
+                texts.flows.extend(pairs);
+            }
+            None => {
+                texts.flows.insert((String::new(), variable.clone()));
+            }
+        }
+        texts.lettered.insert(variable);
     }
 }
 

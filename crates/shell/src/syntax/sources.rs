@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::mentioned::names_in;
 use super::numbers::{Printed, SEVERAL, printed_by};
 use super::outputs::output_of;
 use super::pieces::{is_pattern, keeps_digits, pieces_of};
-use super::simple::beginning;
-use super::texts::{ARGUMENTS, EXPANSION, names_in};
-use super::{Kind, Node, Part, Redirect, Script, Target, Word, literal};
+use super::simple::{beginning, without_expansions};
+use super::texts::{ARGUMENTS, EXPANSION, text_of};
+use super::{Inner, Kind, Node, Part, Redirect, Script, Target, Word, literal};
 use crate::table::{NAMES_FILES, PRINTS_NOTHING, listed};
 
 /// The parts of a text: variables, and programs that print numbers.
@@ -17,10 +18,18 @@ pub(super) struct Sources {
     /// The functions that are defined before, of which the output is recorded.
     functions: Rc<HashSet<String>>,
     pub(super) names: HashSet<String>,
+    /// Names of variables in texts, which are evaluated where the text is.
+    pub(super) written: HashSet<String>,
+    /// Variables in words of programs, of which an option would change what they print.
+    pub(super) asked: HashSet<String>,
+    /// Those that are expanded to names of files.
+    pub(super) expanded: HashSet<String>,
     /// Programs whose output is taken for numbers.
     pub(super) counters: HashSet<String>,
     /// Whether a program prints a word that may be the name of any variable: `$(id -un)`.
     pub(super) prints_names: bool,
+    /// Whether a program makes its output of the texts of variables, which may change what it prints: `bc`.
+    pub(super) joins: bool,
 }
 
 impl Sources {
@@ -32,14 +41,17 @@ impl Sources {
         }
     }
 
-    /// Whether a part is a number, or a text of the line and of the variables that are recorded.
-    pub(super) fn of_part(&mut self, part: &Part) -> bool {
+    /// Whether a text is a number, or a text of the line and of the variables that are recorded. Quotes do not divide a name.
+    pub(super) fn of_text(&mut self, word: &[Part]) -> bool {
+        self.written.extend(names_in(&text_of(word)));
+        word.iter().all(|part| self.of_part(part))
+    }
+
+    fn of_part(&mut self, part: &Part) -> bool {
         match part {
-            Part::Bare(text) | Part::Quoted(text) => {
-                self.names.extend(names_in(text));
-                true
-            }
+            Part::Bare(_) | Part::Quoted(_) => true,
             Part::Param { name, .. } => {
+                self.names.extend((name == "0").then(|| name.clone()));
                 let is_argument =
                     name.starts_with(|c: char| c.is_ascii_digit() || "@*".contains(c));
                 let name = if is_argument { ARGUMENTS } else { name };
@@ -49,13 +61,26 @@ impl Sources {
             Part::Substitution { script, .. } => self.of_output(script),
             Part::Process { .. } => true,
             Part::Opaque {
-                scripts, written, ..
+                scripts,
+                written,
+                inner,
+                ..
             } => {
                 let is_arithmetic = written.starts_with("$((") || written.starts_with("$[");
                 if is_arithmetic || keeps_digits(written) {
                     return true;
                 }
-                self.names.extend(names_in(written));
+                self.written.extend(names_in(written));
+                let texts: &[Word] = match inner {
+                    Some(Inner::Text(text)) => std::slice::from_ref(&text.word),
+                    Some(Inner::Elements(words)) => words,
+                    None => &[],
+                };
+                let names = texts.iter().flat_map(|word| {
+                    let names: Vec<String> = names_in(&text_of(word)).collect();
+                    names
+                });
+                self.written.extend(names);
                 // a subscript, without text, is evaluated where it stands
                 written.is_empty() || scripts.iter().all(|script| self.of_output(script))
             }
@@ -66,7 +91,34 @@ impl Sources {
     fn of_word(&mut self, word: &Word) -> bool {
         let pieces = pieces_of(word);
         self.prints_names |= pieces.letters && pieces.joined;
-        !word.iter().any(is_pattern) && word.iter().all(|part| self.of_part(part))
+        !word.iter().any(is_pattern) && self.of_text(word)
+    }
+
+    /// Records the variables in the words of a program that may be an option, or names of files.
+    fn ask(&mut self, node: &Node) {
+        for word in words_of(node) {
+            let is_text = |part: &&Part| match part {
+                Part::Bare(text) | Part::Quoted(text) => text.is_empty(),
+                _ => true,
+            };
+            let n_leading = word.iter().take_while(is_text).count();
+            for (nth, part) in word.iter().enumerate() {
+                let mut sources = Sources::of(&self.functions);
+                sources.of_part(part);
+                let names = sources.names.into_iter().chain(sources.written);
+                match part {
+                    Part::Param { quoted: false, .. }
+                    | Part::Opaque { quoted: false, .. }
+                    | Part::Substitution { quoted: false, .. } => {
+                        let names: Vec<String> = names.collect();
+                        self.expanded.extend(names.iter().cloned());
+                        self.asked.extend(names);
+                    }
+                    _ if nth < n_leading => self.asked.extend(names),
+                    _ => {}
+                }
+            }
+        }
     }
 
     fn of_words(&mut self, node: &Node) -> bool {
@@ -82,15 +134,22 @@ impl Sources {
         };
         let mut is_quiet = |pipeline: &Vec<Node>| match pipeline.as_slice() {
             [node] => {
-                let is_plain = words_of(node).iter().flatten().all(|part| match part {
+                let words = words_of(node);
+                let is_plain = words.iter().flatten().all(|part| match part {
                     Part::Bare(text) | Part::Quoted(text) => !text.contains('\\'),
                     _ => true,
                 });
-                // `cd -` prints the folder
+                let is_option = |word: &Word| {
+                    let begin = beginning(word);
+                    begin.starts_with('-') || begin.is_empty()
+                };
                 let quiet = match name_of(node).as_str() {
-                    "cd" => words_of(node)
+                    // `cd -` prints the folder
+                    "cd" => words
                         .iter()
                         .all(|word| literal(word).is_some_and(|text| !text.starts_with('-'))),
+                    // a line of its own
+                    "echo" => !words.get(1).is_some_and(is_option),
                     name => PRINTS_NOTHING.contains(&name),
                 };
                 self.counters.insert(name_of(node));
@@ -122,15 +181,27 @@ impl Sources {
             return true;
         }
         let words: Vec<String> = words_of(node).iter().skip(1).map(begins_or_opens).collect();
+        let before = feeding.split_last();
         let printed = match name.as_str() {
             // they print texts of what they read
             "bc" => match self.feeds_words(node, feeding, &words) {
-                true => Printed::Words,
+                true if computes_decimals(node, feeding) => {
+                    self.joins = true;
+                    Printed::Words
+                }
+                true => Printed::Names,
                 false => Printed::Texts,
             },
             // the first column is the number, the other one the operand
             "cut" => match feeding {
                 [.., counted] if is_first_column(&words) => self.of_usage(counted),
+                _ => Printed::Texts,
+            },
+            // a number without the blanks around it
+            "tr" | "xargs" if removes_blanks(&name, &words) => match before {
+                Some((counted, feeding)) if prints_one_number(counted) => {
+                    return self.of_number(counted, feeding);
+                }
                 _ => Printed::Texts,
             },
             // several words may be options, or names of files, which are printed
@@ -141,6 +212,10 @@ impl Sources {
             }
             name => printed_by(name, &words),
         };
+        if !matches!(&*name, "printf" | "tr") {
+            self.ask(node);
+            feeding.iter().for_each(|node| self.ask(node));
+        }
         self.counters.insert(name);
         self.prints_names |= printed == Printed::Names;
         let has_words = matches!(printed, Printed::Words | Printed::Names);
@@ -212,28 +287,78 @@ pub(super) fn may_print_more(node: &Node) -> bool {
 
 /// Whether other commands run beside a command, which may write where it writes: `nproc > >(cat f)`.
 pub(super) fn has_processes(node: &Node) -> bool {
-    let is_process = |part: &Part| matches!(part, Part::Process { .. });
-    let targets = node.redirects.iter().filter_map(|one| match &one.target {
-        Target::Word(word) if one.operator.contains('>') => Some(word),
-        _ => None,
+    let targets = node.redirects.iter().any(|one| match &one.target {
+        Target::Word(word) if one.operator.contains('>') => runs_processes(word),
+        Target::Word(word) => word
+            .iter()
+            .any(|part| matches!(part, Part::Process { written, .. } if written.starts_with('>'))),
+        Target::Heredoc(_) => false,
     });
-    let mut words = words_of(node).iter().chain(targets);
-    words.any(|word| word.iter().any(is_process))
+    let words: &[Word] = match &node.kind {
+        Kind::Simple { words, assigns } => {
+            if assigns.iter().any(|assign| runs_processes(&assign.value)) {
+                return true;
+            }
+            words
+        }
+        Kind::Compound { words, .. } => words,
+        Kind::Group { .. } | Kind::Function { .. } => &[],
+    };
+    targets || words.iter().any(|word| runs_processes(word))
 }
 
-/// Whether a redirection may send messages to the output: `2>&1`, `2> /dev/stdout`.
+/// Whether a word has a process substitution, also as a part of an expansion.
+fn runs_processes(word: &[Part]) -> bool {
+    word.iter().any(|part| match part {
+        Part::Process { .. } => true,
+        Part::Opaque { written, .. } => {
+            !written.starts_with("$((") && (written.contains(">(") || written.contains("<("))
+        }
+        Part::Bare(_) | Part::Quoted(_) | Part::Param { .. } | Part::Substitution { .. } => false,
+    })
+}
+
+/// Whether a redirection may send messages to the output: `2>&1`, `2> /dev/stdout`. Other files than `/dev/null` may be links to that.
 pub(super) fn may_redirect_messages(redirect: &Redirect) -> bool {
-    let is_elsewhere = |word: &Word| {
-        literal(word).is_some_and(|path| {
-            path == "/dev/null" || !path.starts_with("/dev/") && !path.starts_with("/proc/")
-        })
-    };
     redirect.operator.contains('&')
         || redirect.operator.contains('>')
             && match &redirect.target {
-                Target::Word(word) => !is_elsewhere(word),
+                Target::Word(word) => literal(word).as_deref() != Some("/dev/null"),
                 Target::Heredoc(_) => false,
             }
+}
+
+/// Whether `bc` computes decimal numbers: its text sets no other base and prints no text.
+fn computes_decimals(node: &Node, feeding: &[Node]) -> bool {
+    let is_plain = |word: &Word| {
+        let text = without_expansions(word).replace("scale", "");
+        let fixed = ["echo", "bc", "-l", "%s\\n"];
+        fixed.contains(&&*text) || !text.contains(|c: char| c == '"' || c.is_ascii_alphabetic())
+    };
+    let targets = node.redirects.iter().filter_map(|one| match &one.target {
+        Target::Word(word) => Some(word),
+        Target::Heredoc(_) => None,
+    });
+    let words = feeding.iter().chain([node]).flat_map(words_of);
+    words.chain(targets).all(is_plain)
+}
+
+/// Whether a command removes the blanks in what it reads, and prints the rest.
+fn removes_blanks(name: &str, words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => name == "xargs",
+        ["-d", set] => {
+            name == "tr" && matches!(*set, " " | "[:space:]" | "[:blank:]" | "\\n" | " \\n")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a program prints one number of its input, and no name: `wc -l`.
+fn prints_one_number(node: &Node) -> bool {
+    let is_option = |word: &Word| literal(word).is_some_and(|text| text.starts_with('-'));
+    name_of(node) == "wc" && words_of(node).iter().skip(1).all(is_option)
 }
 
 /// Returns the text of a word up to its first expansion, with a mark if there is one. [`SEVERAL`] stands before it

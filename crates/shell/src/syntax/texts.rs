@@ -9,20 +9,25 @@ use std::rc::Rc;
 use super::brackets::{has_conversion, is_coded, is_joined, is_open, plants};
 use super::checked::{Checks, Use};
 use super::cursor::Parser;
+use super::mentioned::{assigned_in, is_name, keys_of, names_in};
 use super::one_word::prints_one_word;
-use super::pieces::pieces_of;
+use super::pieces::{is_pattern, pieces_of};
 use super::simple::beginning;
 use super::sources::{Sources, prints_dollar};
 use super::{Part, Script, Word};
+use crate::follow::{base, unversioned};
 use crate::quoting;
-use crate::table::{PASSES_ARGUMENTS, SHELLS};
-use crate::variables::{RUN_VARIABLES, holds_text, loads_code, runs_values_of, variable_of};
+use crate::table::{GIVES_WORDS, PASSES_ARGUMENTS, SHELLS, listed};
+use crate::variables::{NAMES_OF_SHELL, RUN_VARIABLES, holds_text, loads_code, runs_values_of};
 
 /// The name under which the parameters of functions and shells are recorded: `$1`, `$@`.
 pub(super) const ARGUMENTS: &str = "$";
 
-/// The name under which an expression is recorded that changes the text of a variable: `$((${x,}))`.
+/// The name under which expressions are recorded that put texts together, or hold the output of programs: `$((${x,}))`, `(($x$y))`.
 const EXPRESSION: &str = "((";
+
+/// The name under which words are recorded that name variables.
+const NAME: &str = "n[";
 
 /// The name under which the words of `test` are recorded.
 const TEST: &str = "[";
@@ -72,12 +77,22 @@ pub(crate) struct Texts {
     pub(super) joined: HashSet<String>,
     /// Variables with a text that is a pattern of file names.
     pub(super) patterns: HashSet<String>,
+    /// Variables with a text that a program may read as an option.
+    pub(super) options: HashSet<String>,
+    /// Variables whose text is a word of a program, of which an option would change what it prints: which, and where the output goes.
+    asked: HashSet<(String, String)>,
+    /// Texts are split at other characters than blanks, so that a part of one may be an option.
+    splits: bool,
     /// Those of the printed variables of which the text may be several words.
     pub(super) several: HashSet<String>,
     /// Variables that `test` reads without quotes, so that a text of several words may name another variable: `-v x`.
     tested: HashSet<String>,
     /// Variables that conditions have found to be numbers.
     pub(super) checks: Checks,
+    /// The output of a command in a function goes elsewhere.
+    pub(super) silences: bool,
+    /// A text names a descriptor, of this or of another process: `/proc/$$/fd/1`.
+    descriptors: bool,
     /// Functions of which the output is recorded.
     pub(super) functions: Rc<HashSet<String>>,
     /// Programs whose output was taken for a number.
@@ -114,11 +129,16 @@ impl Texts {
         self.lettered.extend(other.lettered.iter().cloned());
         self.joined.extend(other.joined.iter().cloned());
         self.patterns.extend(other.patterns.iter().cloned());
+        self.options.extend(other.options.iter().cloned());
+        self.asked.extend(other.asked.iter().cloned());
+        self.splits |= other.splits;
         self.several.extend(other.several.iter().cloned());
         self.tested.extend(other.tested.iter().cloned());
         self.checks.add(&other.checks);
         self.counters.extend(other.counters.iter().cloned());
         self.replaces |= other.replaces;
+        self.silences |= other.silences;
+        self.descriptors |= other.descriptors;
         self.direct.extend(other.direct.iter().cloned());
         self.assigning.extend(other.assigning.iter().cloned());
         self.assigns.extend(other.assigns.iter().cloned());
@@ -136,10 +156,12 @@ impl Texts {
             &self.lettered,
             &self.joined,
             &self.patterns,
+            &self.options,
             &self.several,
             &self.tested,
         ];
-        let pairs = self.flows.len() + self.expanded.len() + self.assigning.len();
+        let pairs =
+            self.flows.len() + self.expanded.len() + self.asked.len() + self.assigning.len();
         (pairs + self.checks.held.len() + names.iter().map(|one| one.len()).sum::<usize>()) * 16
     }
 
@@ -149,7 +171,13 @@ impl Texts {
         let put_together = (self.opens || self.brackets && self.cuts) && (self.runs || self.ends);
         let decoded = self.decodes && self.coded || self.whole;
         let is_replaced = |name: &String| self.replaces || is_own(name);
-        if self.planted || put_together || decoded || self.counters.iter().any(is_replaced) {
+        let elsewhere = self.silences && self.descriptors;
+        if self.planted
+            || put_together
+            || decoded
+            || elsewhere
+            || self.counters.iter().any(is_replaced)
+        {
             return true;
         }
         // a function may assign what a condition has checked before
@@ -191,6 +219,12 @@ impl Texts {
                 .filter(|(from, _)| patterns.contains(from));
             all.extend(files.map(|(_, into)| into.clone()));
         }
+        if !self.asked.is_empty() {
+            let options = self.reached(&self.options);
+            let may_be_option = |from: &String| self.splits || options.contains(from);
+            let asked = self.asked.iter().filter(|(from, _)| may_be_option(from));
+            all.extend(asked.map(|(_, into)| into.clone()));
+        }
         all
     }
 
@@ -204,9 +238,12 @@ impl Texts {
     /// Whether arithmetic reads a text that may be the name of any variable, since the line puts it together.
     fn reads_any_name(&self) -> bool {
         let lettered = self.reached(&self.lettered);
-        let open = lettered.intersection(&self.joined).cloned().collect();
+        let mut open: HashSet<String> = lettered.intersection(&self.joined).cloned().collect();
+        open.extend(NAMES_OF_SHELL.iter().map(|name| (*name).to_owned()));
         let reached = self.reached(&open);
-        meets(&reached, &self.evaluated) || meets(&reached, &self.compared)
+        meets(&reached, &self.evaluated)
+            || meets(&reached, &self.compared)
+            || self.brackets && meets(&reached, &self.naming)
     }
 
     /// Records the uses of checked variables as those of any others.
@@ -366,14 +403,21 @@ impl Texts {
         if !is_number && !prints_one_word(script) {
             self.several.insert(TEST.to_owned());
         }
-        for name in self.variables_in(sources) {
+        for name in self.variables_in(sources, TEST) {
             self.record(Use::Tested(name));
         }
     }
 
     /// Records that texts are split at any characters.
     pub(super) fn split_oddly(&mut self) {
+        self.splits = true;
         self.several.extend(self.printed.iter().cloned());
+    }
+
+    /// Records that the keys of arrays are texts that they hold.
+    pub(super) fn key(&mut self, arrays: &HashSet<String>) {
+        let pairs = arrays.iter().map(|array| (array.clone(), keys_of(array)));
+        self.flows.extend(pairs);
     }
 
     /// Records what a script prints, which arithmetic compares.
@@ -384,7 +428,7 @@ impl Texts {
         if sources.prints_names {
             self.compared.insert(String::new());
         }
-        for name in self.variables_in(sources) {
+        for name in self.variables_in(sources, EXPRESSION) {
             self.record(Use::Compared(name));
         }
     }
@@ -394,15 +438,30 @@ impl Texts {
         let mut sources = Sources::of(&self.functions);
         let is_number = sources.of_output(script);
         self.planted |= !is_number;
-        for name in self.variables_in(sources) {
+        for name in self.variables_in(sources, EXPRESSION) {
             self.record(Use::Named(name));
         }
     }
 
-    /// Records the programs that were taken for those that print numbers, and returns the variables.
-    pub(super) fn variables_in(&mut self, sources: Sources) -> HashSet<String> {
+    /// Records the programs that were taken for those that print numbers, whose output goes into a text, and returns the variables.
+    pub(super) fn variables_in(&mut self, sources: Sources, into: &str) -> HashSet<String> {
         self.counters.extend(sources.counters);
-        sources.names
+        // nothing else evaluates the text
+        if into == EXPRESSION && (sources.joins || !sources.asked.is_empty()) {
+            self.evaluated.insert(EXPRESSION.to_owned());
+        }
+        if sources.joins {
+            self.joined.insert(into.to_owned());
+            let parts = sources.names.iter().chain(&sources.written);
+            self.flows
+                .extend(parts.map(|name| (name.clone(), into.to_owned())));
+        }
+        let pair = |name: String| (name, into.to_owned());
+        self.asked.extend(sources.asked.into_iter().map(pair));
+        self.expanded.extend(sources.expanded.into_iter().map(pair));
+        let mut names = sources.names;
+        names.extend(sources.written);
+        names
     }
 
     /// Records that the values of the variables in an expansion name others.
@@ -421,13 +480,18 @@ impl Texts {
         names_in(text).for_each(|name| self.record(Use::Compared(name)));
     }
 
-    /// Records an expansion that arithmetic evaluates or compares, and that may change the text of its variable to another name.
-    pub(super) fn change(&mut self, part: &Part) {
-        let changes = matches!(part, Part::Opaque { written, .. } if written.starts_with("${"));
-        if changes && pieces_of(std::slice::from_ref(part)).joined {
-            self.flow(EXPRESSION, std::slice::from_ref(part), false);
+    /// Records parts that arithmetic evaluates or compares, and that may put together the name of any variable.
+    pub(super) fn put_together(&mut self, parts: &[Part]) {
+        if pieces_of(parts).joined {
+            self.flow(EXPRESSION, parts, false);
             self.evaluate_variable(EXPRESSION);
         }
+    }
+
+    /// Records a word of which the words that it expands to are evaluated.
+    pub(super) fn evaluate_words(&mut self, word: &[Part]) {
+        self.flow(EXPRESSION, word, true);
+        self.evaluate_variable(EXPRESSION);
     }
 
     /// Records that arithmetic evaluates a text, and with it the values of its variables; `${#x[@]}` is a number and is left out.
@@ -455,6 +519,7 @@ impl Texts {
         self.opens |= opens;
         self.brackets |= text.contains('[') && text != "[";
         self.runs |= runs;
+        self.descriptors |= text.contains("/fd");
         self.ends |= text == "$" || text.ends_with('$') && opens;
         let is_declared =
             |(name, _): &(&str, &str)| declares && name.trim_end_matches('+').chars().all(is_name);
@@ -468,6 +533,18 @@ impl Texts {
         });
         for text in defaults {
             self.direct.extend(assigned_in(text));
+        }
+    }
+
+    /// Records a word of which the words that it expands to are names of variables.
+    pub(super) fn name_words(&mut self, word: &[Part]) {
+        if word.iter().any(is_pattern) {
+            self.printed.insert(NAME.to_owned());
+        }
+        self.flow_files(NAME, word);
+        let is_file = |(_, into): &(String, String)| into == NAME;
+        if self.printed.contains(NAME) || self.expanded.iter().any(is_file) {
+            self.names_variable(NAME);
         }
     }
 
@@ -486,19 +563,18 @@ impl Texts {
         }
         self.evaluate(&text);
         self.evaluate_parts(parts);
-        parts.iter().for_each(|part| self.change(part));
+        self.put_together(parts);
     }
 
     /// Records text that arithmetic evaluates: the output of a program that may print any text could be a command.
     pub(super) fn evaluate_parts(&mut self, parts: &[Part]) {
         let mut sources = Sources::of(&self.functions);
-        self.planted |= !parts.iter().all(|part| sources.of_part(part));
+        self.planted |= !sources.of_text(parts);
         self.planted |= parts.iter().any(prints_dollar);
-        self.counters.extend(sources.counters);
         if sources.prints_names {
             self.evaluate_variable("");
         }
-        for name in sources.names {
+        for name in self.variables_in(sources, EXPRESSION) {
             self.record(Use::Evaluated(name));
         }
     }
@@ -539,119 +615,34 @@ impl Parser<'_> {
         self.names.texts.flow(name, word, true);
     }
 
-    /// Records the words of a command that become the parameters of a function or of another shell.
+    /// Records the words of a command that become the parameters of a function or of another shell, by whatever program that comes to run.
     pub(super) fn pass(&mut self, program: Option<&str>, words: &[Word]) {
-        let passes = program.is_none_or(|name| {
-            PASSES_ARGUMENTS.contains(&name)
-                || SHELLS.contains(&name)
-                || self.names.functions.contains(name)
-        });
-        // words from an input, or names of files
-        let gives = matches!(program, Some("xargs" | "gxargs" | "parallel" | "find"));
-        let is_shell = |word: &Word| SHELLS.contains(&beginning(word).as_str());
-        if gives && words.iter().any(is_shell) {
-            self.names.texts.printed.insert(ARGUMENTS.to_owned());
+        let name = program.map(base);
+        let is_shell = |word: &str| SHELLS.contains(&unversioned(base(word)));
+        // also in a text: `parallel 'bash -c …'`
+        let runs_shell = |word: &Word| beginning(word).split_whitespace().any(is_shell);
+        let has_shell = words.iter().any(runs_shell);
+        let is_known = |name: &str| PASSES_ARGUMENTS.contains(&name) || is_shell(name);
+        let is_function = program.is_some_and(|name| self.names.functions.contains(name));
+        if !(has_shell || is_function || name.is_none_or(is_known)) {
+            return;
         }
-        for word in words.iter().filter(|_| passes) {
+        let begins = words.iter().map(beginning).collect::<Vec<_>>();
+        let mut programs = begins.iter().map(|word| base(word)).chain(name);
+        // words from an input, or names of files
+        let gives = has_shell && programs.any(|name| listed(GIVES_WORDS, name));
+        if gives {
+            self.names.texts.take(ARGUMENTS);
+        }
+        for (word, begin) in words.iter().zip(&begins) {
             self.names.texts.flow(ARGUMENTS, word, true);
-            if let Some((variable, _)) = beginning(word).split_once('=') {
+            if let Some((variable, _)) = begin.split_once('=') {
                 self.names.texts.flow(variable, word, false);
+                // `xargs -I{} env x={} bash`
+                if gives {
+                    self.names.texts.take(variable);
+                }
             }
         }
     }
-}
-
-pub(super) fn is_name(c: char) -> bool {
-    c == '_' || c.is_ascii_alphanumeric()
-}
-
-/// Returns the name under which the group of a match is recorded with which a text begins: `BASH_REMATCH[1]`.
-fn group_of(text: &str) -> String {
-    let is_group = |text: &&str| {
-        let index = text
-            .strip_prefix("BASH_REMATCH[")
-            .and_then(|rest| rest.strip_suffix(']'));
-        index.is_some_and(|index| ("1"..="9").contains(&index))
-    };
-    let group = text.get(..15).filter(is_group);
-    group.unwrap_or("BASH_REMATCH").to_owned()
-}
-
-/// Returns the variables that a text names if arithmetic evaluates it, and [`ARGUMENTS`] for `$1` and `$@`.
-pub(super) fn names_in(text: &str) -> impl Iterator<Item = String> {
-    let ends = |at: usize| text.get(at..).and_then(|rest| rest.find(|c| !is_name(c)));
-    let begins = text.char_indices().filter(move |&(at, c)| {
-        is_name(c)
-            && !text
-                .get(..at)
-                .is_some_and(|before| before.ends_with(is_name))
-    });
-    begins
-        .filter_map(move |(at, _)| {
-            let name = text.get(at..ends(at).map_or(text.len(), |length| at + length))?;
-            let before = text.get(..at)?;
-            let is_expansion = before.ends_with('$') || before.ends_with("${");
-            match name.starts_with(|c: char| c.is_ascii_digit()) {
-                true => is_expansion.then(|| ARGUMENTS.to_owned()),
-                false if before.ends_with('#') => None,
-                false if name == "BASH_REMATCH" => Some(group_of(text.get(at..)?)),
-                false => Some(name.to_owned()),
-            }
-        })
-        .chain(
-            ["$@", "$*", "${@", "${*"]
-                .iter()
-                .any(|all| text.contains(all))
-                .then(|| ARGUMENTS.to_owned()),
-        )
-}
-
-/// Returns the variables that a text assigns if arithmetic evaluates it; an empty name stands for any, also if a part of the name is an
-/// expansion.
-pub(super) fn assigned_in(text: &str) -> impl Iterator<Item = String> {
-    let operators = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>'];
-    let names = move |before: &str| {
-        let before = before.trim_end_matches(operators).trim_end();
-        let start = before.rfind(|c| !is_name(c) && c != ']').map_or(0, |at| {
-            at + before[at..].chars().next().map_or(1, char::len_utf8)
-        });
-        let ahead = before.get(..start).unwrap_or_default();
-        let is_open = before.ends_with(EXPANSION) || ahead.ends_with([EXPANSION, '%']);
-        match is_open {
-            true => Some(String::new()),
-            false => before
-                .get(start..)
-                .map(|name| variable_of(name).to_owned())
-                .filter(|name| !name.is_empty()),
-        }
-    };
-    // no operand begins as the value of `x=/y`
-    let is_operand = |rest: &str| {
-        !rest
-            .trim_start()
-            .starts_with(['/', '.', ',', ':', '@', '%', '*'])
-    };
-    let before_sign = text
-        .match_indices('=')
-        .filter(move |(at, _)| text.get(at + 1..).is_some_and(is_operand))
-        .filter_map(move |(at, _)| match at {
-            // the name stands in another text: `x=IFS; x+==1`
-            0 if text.len() > 2 => Some(String::new()),
-            _ => names(text.get(..at)?),
-        });
-    let steps = ["++", "--"];
-    let beside_steps = steps.into_iter().flat_map(move |step| {
-        text.match_indices(step).flat_map(move |(at, _)| {
-            let after = text.get(at + step.len()..).unwrap_or_default().trim_start();
-            let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
-            let following = after
-                .get(..end)
-                .map(str::to_owned)
-                .filter(|name| !name.is_empty());
-            [names(text.get(..at).unwrap_or_default()), following]
-                .into_iter()
-                .flatten()
-        })
-    });
-    before_sign.chain(beside_steps)
 }
