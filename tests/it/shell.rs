@@ -201,7 +201,7 @@ fn lines_that_deleted_a_folder_are_denied() {
     let mut monitor = spec.monitor().unwrap();
     for file in [
         "lines", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-        "tenth", "eleventh", "kept",
+        "tenth", "eleventh", "twelfth", "kept",
     ] {
         let mut by_programs = 0;
         for attack in suite(&format!("shell_attacks/{file}.jsonl")) {

@@ -452,8 +452,8 @@ pub(super) const PRINTS_ONE_WORD: &[(&str, &str)] = &[
 
 /// Commands that pass their words to a shell as its parameters, besides functions and shells.
 pub(super) const PASSES_ARGUMENTS: &[&str] = &[
-    "set", "eval", "env", "sudo", "exec", "time", "timeout", "nice", "nohup", "setsid", "xargs",
-    "find",
+    "set", "eval", ".", "source", "env", "sudo", "exec", "time", "timeout", "nice", "nohup",
+    "setsid", "xargs", "find",
 ];
 
 /// Programs that give a shell among their words more words: of their input, or names of files.

@@ -36,9 +36,8 @@ pub(super) fn pieces_of(word: &[Part]) -> Pieces {
 pub(super) fn pieces_behind(begin: &str, word: &[Part]) -> Pieces {
     let mut all = Pieces::default();
     let mut text = String::new();
-    let mut is_behind_expansion = false;
     for (nth, part) in word.iter().enumerate() {
-        let is_expansion = match part {
+        match part {
             Part::Bare(one) | Part::Quoted(one) => {
                 let begin = if nth == 0 { begin } else { "" };
                 let one = one.strip_prefix(begin).unwrap_or(one);
@@ -46,28 +45,21 @@ pub(super) fn pieces_behind(begin: &str, word: &[Part]) -> Pieces {
                 // braces make several words of their texts
                 all.joined |= matches!(part, Part::Bare(_)) && has_braces(one);
                 all.pattern |= is_file_pattern(one);
-                one.is_empty() && is_behind_expansion
+                continue;
             }
-            Part::Opaque { written, inner, .. } => {
-                if !is_number(written) {
-                    all.add(pieces_of_expansion(written, inner.as_ref()));
-                }
-                true
+            Part::Opaque { written, inner, .. } if !is_number(written) => {
+                all.add(pieces_of_expansion(written, inner.as_ref()));
             }
-            Part::Param { name, .. } => {
-                all.joined |= name == "*";
-                true
-            }
-            Part::Substitution { .. } | Part::Process { .. } => true,
-        };
-        if is_expansion && !matches!(part, Part::Quoted(_)) {
-            text.push(EXPANSION);
-            all.joined |= is_behind_expansion;
+            Part::Param { name, .. } => all.joined |= name == "*",
+            Part::Opaque { .. } | Part::Substitution { .. } | Part::Process { .. } => {}
         }
-        is_behind_expansion = is_expansion;
+        text.push(EXPANSION);
     }
     all.letters |= text.contains(is_letter);
-    all.joined |= is_joined(&text);
+    // arithmetic removes quotes
+    let plain = text.replace(['"', '\'', '\\'], "");
+    all.joined |= is_joined(&text) || is_joined(&plain);
+    all.joined |= plain.contains(&[EXPANSION; 2].iter().collect::<String>());
     let mut words = text.split(|c: char| !is_name(c) && c != '-');
     all.option |= words.any(|word| word.starts_with('-'));
     all

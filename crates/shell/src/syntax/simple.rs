@@ -392,6 +392,9 @@ impl Parser<'_> {
             text.starts_with('-') && text.contains('C') || is_printed(word)
         };
         let calls_back = matches!(name, "mapfile" | "readarray") && words.iter().any(is_callback);
+        if calls_back {
+            self.names.texts.take(ARGUMENTS);
+        }
         // a text that runs in this shell may assign any variable, and change the parameters
         let runs_text =
             calls_back || EVALUATING.contains(&name) && !self.is_quiet_trap(name, words);

@@ -28,7 +28,8 @@ pub(super) struct Sources {
     pub(super) counters: HashSet<String>,
     /// Whether a program prints a word that may be the name of any variable: `$(id -un)`.
     pub(super) prints_names: bool,
-    /// Whether a program makes its output of the texts of variables, which may change what it prints: `bc`.
+    /// Whether a program makes its output of the texts of variables, which may be the name of any other one: `bc`,
+    /// `expr $x$y`.
     pub(super) joins: bool,
 }
 
@@ -91,34 +92,48 @@ impl Sources {
     fn of_word(&mut self, word: &Word) -> bool {
         let pieces = pieces_of(word);
         self.prints_names |= pieces.letters && pieces.joined;
+        self.joins |= pieces.joined;
         !word.iter().any(is_pattern) && self.of_text(word)
     }
 
-    /// Records the variables in the words of a program that may be an option, or names of files.
-    fn ask(&mut self, node: &Node) {
+    /// Records the variables in the words of a program that may be an option, or names of files; returns whether the text of a default may
+    /// be one: `${x:--r}`.
+    fn ask(&mut self, node: &Node) -> bool {
+        let mut has_default = false;
         for word in words_of(node) {
-            let is_text = |part: &&Part| match part {
+            let is_expansion = |part: &&Part| match part {
                 Part::Bare(text) | Part::Quoted(text) => text.is_empty(),
                 _ => true,
             };
-            let n_leading = word.iter().take_while(is_text).count();
+            let n_leading = word.iter().take_while(is_expansion).count();
             for (nth, part) in word.iter().enumerate() {
+                let is_bare = matches!(
+                    part,
+                    Part::Param { quoted: false, .. }
+                        | Part::Opaque { quoted: false, .. }
+                        | Part::Substitution { quoted: false, .. }
+                );
+                if !is_bare && nth >= n_leading {
+                    continue;
+                }
                 let mut sources = Sources::of(&self.functions);
                 sources.of_part(part);
-                let names = sources.names.into_iter().chain(sources.written);
-                match part {
-                    Part::Param { quoted: false, .. }
-                    | Part::Opaque { quoted: false, .. }
-                    | Part::Substitution { quoted: false, .. } => {
-                        let names: Vec<String> = names.collect();
-                        self.expanded.extend(names.iter().cloned());
-                        self.asked.extend(names);
-                    }
-                    _ if nth < n_leading => self.asked.extend(names),
-                    _ => {}
+                let mut names = sources.names;
+                names.extend(sources.written);
+                self.expanded
+                    .extend(names.iter().filter(|_| is_bare).cloned());
+                self.asked.extend(names);
+                if let Part::Opaque {
+                    inner: Some(Inner::Text(text)),
+                    ..
+                } = part
+                {
+                    let pieces = pieces_of(&text.word);
+                    has_default |= pieces.option || is_bare && pieces.pattern;
                 }
             }
         }
+        has_default
     }
 
     fn of_words(&mut self, node: &Node) -> bool {
@@ -213,8 +228,10 @@ impl Sources {
             name => printed_by(name, &words),
         };
         if !matches!(&*name, "printf" | "tr") {
-            self.ask(node);
-            feeding.iter().for_each(|node| self.ask(node));
+            let mut nodes = feeding.iter().chain([node]);
+            if nodes.any(|node| self.ask(node)) {
+                return false;
+            }
         }
         self.counters.insert(name);
         self.prints_names |= printed == Printed::Names;

@@ -11,7 +11,7 @@ use super::checked::{Checks, Use};
 use super::cursor::Parser;
 use super::mentioned::{assigned_in, is_name, keys_of, names_in};
 use super::one_word::prints_one_word;
-use super::pieces::{is_pattern, pieces_of};
+use super::pieces::pieces_of;
 use super::simple::beginning;
 use super::sources::{Sources, prints_dollar};
 use super::{Part, Script, Word};
@@ -538,7 +538,9 @@ impl Texts {
 
     /// Records a word of which the words that it expands to are names of variables.
     pub(super) fn name_words(&mut self, word: &[Part]) {
-        if word.iter().any(is_pattern) {
+        // `x[0]` is `x0`, which has no subscript
+        let may_be_element = |part: &Part| matches!(part, Part::Bare(text) if text.contains(['*', '?', '(']) || text.contains("[["));
+        if word.iter().any(may_be_element) {
             self.printed.insert(NAME.to_owned());
         }
         self.flow_files(NAME, word);

@@ -212,6 +212,114 @@ fn conditions_find_numbers() {
 }
 
 #[test]
+fn quotes_and_neighbours_make_names() {
+    all_are_unknown(&[
+        "max_n=$(cat f); y=max\"_n\"; echo $((y))",
+        "x1=$(cat f); y=x\\1; ((y))",
+        "x1=$(cat f); y=${q:-\"x\"1}; [[ $y -gt 3 ]]",
+        "x1=$(cat f); y=x; z=1; (($y$z))",
+        "x1=$(cat f); y=x; (( \"$y\"\"$((1))\" ))",
+        "x1=$(cat f); y=x; n=$(nproc); echo ${a[$y$n]}",
+        "x1=$(cat f); IFS=; set -- x 1; y=\"$*\"; ((y))",
+        "x1=$(cat f); y=x; n=$(expr $y$z); ((n))",
+        "bash=$(cat f); n=${0##*/}; echo $((n))",
+        "linux=$(cat f); echo $((OSTYPE))",
+        "x5=$(cat f); n=${#/0/x}5; echo $((n))",
+        "x1=$(cat f); y=x; declare \"a[$y$z]=1\"",
+    ]);
+    none_deletes(&[
+        "x=$(cat f); a=1; b=2; echo $(($a$b)) \"$x\"",
+        "x=$(cat f); log() { echo \"$(date +%T) $*\"; }; log start; n=5; echo $((n + 1)) $x",
+        "x=$(cat f); name=${0##*/}; echo \"$name: $((1 + 1)) $x\"",
+        "s=hello; for ((i = 0; i < ${#s}; i++)); do echo \"${s:$i:1}\"; done",
+    ]);
+}
+
+#[test]
+fn names_that_are_open_stand_for_any_variable() {
+    all_are_unknown(&[
+        "for i in 1 2; do declare \"v$i=$(cat f)\"; done; echo $((v1))",
+        "for i in 1 2; do export a_$i=$(cat f); done; echo $((a_1))",
+        "printf -v 'a[1]' %s \"$(cat f)\"; ((a[1]))",
+        "x=$(cat f); printf -v y x %d; ((y))",
+        "x=$(cat f); set -- -x; getopts x o; echo $((o))",
+        "x=$(cat f); sleep 1 & wait -np \"$x\"",
+        "f() { echo \"${!1}\"; }; f \"$(cat f)\"",
+        "f() { local i=1; echo $((${!i})); }; f \"$(cat f)\"",
+        "declare -A m; m[$(cat f)]=1; for k in \"${!m[@]}\"; do echo $((k)); done",
+        "read -dp x < f; ((x))",
+        "read -aarr < f; ((arr[0]))",
+        "n=1; let n=n*2",
+        "x=(1); unset x*",
+        "x=a*; printf -v y %s $x; ((y))",
+        "read a b c < f; [ \"$a\" \"$b\" \"$c\" ]",
+        "x=$(cat f); [ -v HOME -a -v \"$x\" ]",
+    ]);
+    none_deletes(&[
+        "n=0; while IFS= read -r -d '' f; do n=$((n + 1)); done < <(find . -print0); echo $n",
+        "readarray -d '' a < <(find . -print0); for ((i = 0; i < ${#a[@]}; i++)); do echo \"${a[i]}\"; done",
+        "files=(*.txt); for i in \"${!files[@]}\"; do echo \"$((i + 1)): ${files[$i]}\"; done",
+        "arr=(a b); unset arr[1] 'arr[0]'; n=1; let n++ \"n = n * 2\"",
+        "v=$(cat f); w=$(cat g); if [ \"$v\" = \"$w\" -a -n \"$v\" ]; then echo ok; fi",
+        "pids=(); for i in 1 2; do sleep 1 & pids+=($!); done; for p in \"${pids[@]}\"; do wait \"$p\"; done",
+    ]);
+}
+
+#[test]
+fn checks_hold_for_values_where_they_stand() {
+    all_are_unknown(&[
+        "n=$(cat f); if false; then [[ $n =~ ^[0-9]+$ ]]; fi && echo $((n))",
+        "[[ $n =~ ^[0-9]*$ && -n ${n:=$(cat f)} ]] && echo $((n))",
+        "n=5; if [[ $n =~ ^[0-9]+$ ]]; then m=n; fi; n=$(cat f); echo $((m))",
+        "[[ $(cat f) =~ ^[()0-9]*(.*) ]] && echo $((BASH_REMATCH[1]))",
+        "[[ $(cat f) =~ ([[:digit:]()]*)(.*) ]] && echo $((BASH_REMATCH[2]))",
+    ]);
+}
+
+#[test]
+fn programs_of_numbers_have_exact_forms() {
+    all_are_unknown(&[
+        "total=$(cat f); for n in $(wc -c a b); do ((n > 3)); done",
+        "unlimited=$(cat f); (( $(ulimit -u) < 5 ))",
+        "undefined=$(cat f); n=$(getconf SYMLOOP_MAX); ((n))",
+        "is=$(cat f); for w in $(nproc --version); do ((w)); done",
+        "b=$(cat f); n=$(expr substr abc 2 1); ((n))",
+        "FF=$(cat f); d='obase=16; 255'; n=$(echo \"$d\" | bc); ((n))",
+        "directory=$(cat f); n=$(stat -c %s -c %F .); ((n))",
+        "o=-r; n=$(grep -c x \"$o\"); echo $((n))",
+        "n=$(grep -c x \"${1:--r}\"); echo $((n))",
+        "a=$(cat f); o='1 -fa'; n=$(seq $o 1); ((n))",
+        "p='*'; n=$(expr $p); ((n))",
+        "v_2=$(cat f); n=$(printf v_; nproc); echo $((n))",
+        "for n in $(date -f f +%s 2>//dev/stdout); do ((n)); done",
+        "n=$(X=>(cat f) nproc); echo $((n))",
+        "g() { [[ -n >(cat f) ]]; echo 5; }; for n in $(g); do ((n)); done",
+        "g() { cp f /proc/$BASHPID/fd/1 > /dev/null; echo 5; }; for n in $(g); do ((n)); done",
+        "x=$(cat f); readonly x; g() { readonly; echo 5; }; for n in $(g); do ((n)); done",
+    ]);
+    none_deletes(&[
+        "x=$(cat f); n=$(wc -l < g | tr -d ' '); echo $((n + 1)) $x",
+        "x=$(cat f); n=$(stat -c%s g); echo $((n + 1)) $x",
+        "x=$(cat f); n=$(git -C sub rev-list --count HEAD); echo $((n)) $x",
+        "x=$(cat f); d=$(git log -1 --format=%ct); echo $(($(date +%s) - d)) $x",
+        "x=$(cat f); m=5; t=10; p=$(echo \"$m * 100 / $t\" | bc); ((p > 3)) && echo $x",
+        "x=$(cat f); n=$(getconf _NPROCESSORS_ONLN); make -j$((n)); echo $x",
+    ]);
+}
+
+#[test]
+fn parameters_reach_shells_by_any_name() {
+    all_are_unknown(&[
+        "/bin/bash -c 'echo $(($1))' _ \"$(cat f)\"",
+        "flock /tmp/l bash -c 'echo $(($1))' _ \"$(cat f)\"",
+        "cat f | /usr/bin/xargs /bin/bash -c '(($0))'",
+        "cat f | xargs -I{} env x={} bash -c '((x))'",
+        "/usr/bin/env N=\"$(cat f)\" /bin/bash -c '((N))'",
+        "g() { (($2)); }; mapfile -t -C g -c 1 a < f",
+    ]);
+}
+
+#[test]
 fn an_empty_file_runs_nothing() {
     all_are_read(&[
         "tmux -f /dev/null new -d 'make -j4'",
