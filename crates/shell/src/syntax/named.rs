@@ -16,32 +16,29 @@ impl Parser<'_> {
             Some(name) if TAKING.contains(&name) => "dnOsucC",
             _ => return,
         };
-        // a name that is not written here may be any
-        let options = std::iter::once(String::new()).chain(words.iter().map(beginning));
+        // the first letter of an option that takes a value, and the value behind it in the word
+        let takes = |option: &str| {
+            let letters = option.strip_prefix('-')?;
+            let (before, value) = letters.split_once(|c| values.contains(c))?;
+            let is_array = letters.get(before.len()..)?.starts_with('a');
+            Some((is_array, value.to_owned()))
+        };
+        let options = std::iter::once(None).chain(words.iter().map(literal));
         let named = words.iter().zip(options).filter_map(|(word, before)| {
-            // the rest of the word is the value, if there is one
-            let takes = |option: &str| {
-                let letters = option.strip_prefix('-')?;
-                letters.split_once(|c| values.contains(c)).map(|(_, rest)| {
-                    let at = letters.len() - rest.len();
-                    (
-                        letters.get(at - 1..at).unwrap_or_default().to_owned(),
-                        rest.to_owned(),
-                    )
-                })
+            let before = before.as_deref().and_then(takes);
+            if before.is_some_and(|(is_array, value)| !is_array && value.is_empty()) {
+                return None;
+            }
+            // a name that is not written here may be any
+            let Some(text) = literal(word) else {
+                let is_value = takes(&beginning(word)).is_some_and(|(is_array, _)| !is_array);
+                return (!is_value).then(String::new);
             };
-            let is_value =
-                takes(&before).is_some_and(|(letter, rest)| letter != "a" && rest.is_empty());
-            let begin = beginning(word);
-            let named = match takes(&begin) {
+            match takes(&text) {
                 // `read -ax`
-                Some((letter, rest)) if letter == "a" => (!rest.is_empty()).then_some(rest),
-                _ => (!begin.starts_with('-')).then_some(begin),
-            };
-            let is_literal = literal(word).is_some();
-            named
-                .filter(|_| !is_value)
-                .map(|name| if is_literal { name } else { String::new() })
+                Some((true, name)) => Some(name).filter(|name| !name.is_empty()),
+                _ => Some(text).filter(|text| !text.starts_with('-')),
+            }
         });
         let names: Vec<String> = named
             .chain(["REPLY", "MAPFILE"].map(str::to_owned))

@@ -28,7 +28,7 @@ pub(super) fn printed_by(name: &str, words: &[String]) -> Printed {
     let begins = |begin: &str| words.iter().any(|word| word.starts_with(begin));
     let n_operands = words.iter().filter(|word| !word.starts_with('-')).count();
     // texts of the program itself
-    let asks_help = ["--h", "--u", "--v", "-V"].into_iter().any(begins);
+    let asks_help = ["--h", "--v", "-V"].into_iter().any(begins);
     match name {
         "printf" => match words
             .first()
@@ -38,9 +38,7 @@ pub(super) fn printed_by(name: &str, words: &[String]) -> Printed {
             false => Printed::Texts,
         },
         "expr" => words_or(is_sum(words), Printed::Names),
-        "nproc" | "date" | "id" | "seq" | "getconf" | "ulimit" | "sum" if asks_help => {
-            Printed::Names
-        }
+        _ if asks_help => Printed::Texts,
         "nproc" => Printed::Words,
         "date" => words_or(!prints_names(words), Printed::Names),
         "id" => words_or(
@@ -58,11 +56,11 @@ pub(super) fn printed_by(name: &str, words: &[String]) -> Printed {
         "sum" => words_or(n_operands == words.len() && n_operands <= 1, Printed::Names),
         "wc" if begins("--f") => Printed::Texts,
         // `total`
-        "wc" => words_or(n_operands <= 1 && !asks_help, Printed::Names),
+        "wc" => words_or(n_operands <= 1, Printed::Names),
         "cksum" if begins("-c") || begins("--c") => Printed::Texts,
         "cksum" => words_or(n_operands == words.len() && n_operands <= 1, Printed::Names),
         "pgrep" if has_letters(words, "al") => Printed::Texts,
-        "pgrep" => words_or(!asks_help && !has_letters(words, "d"), Printed::Names),
+        "pgrep" => words_or(!has_letters(words, "d"), Printed::Names),
         "stat" => printed_by_stat(words),
         "git" if matches!(words, [parse, option] if parse == "rev-parse" && option == "--local-env-vars") => {
             Printed::Names

@@ -89,7 +89,7 @@ impl Texts {
             return;
         }
         if node.redirects.iter().any(is_silent) {
-            self.silences = true;
+            self.silenced.insert(into.to_owned());
             return;
         }
         match &node.kind {

@@ -89,9 +89,9 @@ pub(crate) struct Texts {
     tested: HashSet<String>,
     /// Variables that conditions have found to be numbers.
     pub(super) checks: Checks,
-    /// The output of a command in a function goes elsewhere.
-    pub(super) silences: bool,
-    /// A text names a descriptor, of this or of another process: `/proc/$$/fd/1`.
+    /// Outputs of functions with a command whose own output goes elsewhere.
+    pub(super) silenced: HashSet<String>,
+    /// A text names a descriptor, or the folder of a process: `/proc/$$/fd/1`.
     descriptors: bool,
     /// Functions of which the output is recorded.
     pub(super) functions: Rc<HashSet<String>>,
@@ -137,7 +137,7 @@ impl Texts {
         self.checks.add(&other.checks);
         self.counters.extend(other.counters.iter().cloned());
         self.replaces |= other.replaces;
-        self.silences |= other.silences;
+        self.silenced.extend(other.silenced.iter().cloned());
         self.descriptors |= other.descriptors;
         self.direct.extend(other.direct.iter().cloned());
         self.assigning.extend(other.assigning.iter().cloned());
@@ -171,13 +171,7 @@ impl Texts {
         let put_together = (self.opens || self.brackets && self.cuts) && (self.runs || self.ends);
         let decoded = self.decodes && self.coded || self.whole;
         let is_replaced = |name: &String| self.replaces || is_own(name);
-        let elsewhere = self.silences && self.descriptors;
-        if self.planted
-            || put_together
-            || decoded
-            || elsewhere
-            || self.counters.iter().any(is_replaced)
-        {
+        if self.planted || put_together || decoded || self.counters.iter().any(is_replaced) {
             return true;
         }
         // a function may assign what a condition has checked before
@@ -204,6 +198,8 @@ impl Texts {
     /// Returns the variables that may hold any text: also those that the shell sets, and those with names of files.
     fn any_texts(&self) -> HashSet<String> {
         let mut all = self.printed.clone();
+        // it may write to the output of the function by its descriptor
+        all.extend(self.silenced.iter().filter(|_| self.descriptors).cloned());
         let from = self.flows.iter().map(|(from, _)| from);
         let read = self
             .evaluated
@@ -519,7 +515,7 @@ impl Texts {
         self.opens |= opens;
         self.brackets |= text.contains('[') && text != "[";
         self.runs |= runs;
-        self.descriptors |= text.contains("/fd");
+        self.descriptors |= text.contains("/fd") || text.contains("/proc");
         self.ends |= text == "$" || text.ends_with('$') && opens;
         let is_declared =
             |(name, _): &(&str, &str)| declares && name.trim_end_matches('+').chars().all(is_name);
