@@ -300,14 +300,14 @@ impl Parser<'_> {
         let (mut pattern, mut compares) = (None, false);
         let n_checks = self.names.texts.checks.count();
         // the variables that are numbers if the words so far hold, unless they are alternatives
-        let mut checked: Option<Vec<String>> = Some(Vec::new());
+        let mut checked = Some(Vec::<String>::new());
         loop {
             self.lines()?;
             if self.eat_word("]]") {
                 // a later word may assign it: `${n:=x}`
                 let checks = &self.names.texts.checks;
-                let mut found: Vec<String> = checked.unwrap_or_default();
-                found.retain(|name: &String| checks.holds(name));
+                let mut found = checked.unwrap_or_default();
+                found.retain(|name| checks.holds(name));
                 self.end_checks(n_checks);
                 self.found = found;
                 return Ok(words);
@@ -386,16 +386,7 @@ impl Parser<'_> {
 
     /// Records an operand of a comparison of numbers. What a program prints is taken for a number.
     fn compare(&mut self, word: &Word) {
-        // a name that is put together: `a$i`
-        let is_name = |part: &Part| match part {
-            Part::Bare(text) | Part::Quoted(text) => {
-                text.contains(|c: char| c == '_' || c.is_ascii_alphabetic())
-            }
-            _ => false,
-        };
-        if word.len() > 1 && word.iter().any(is_name) {
-            self.names.texts.compare_variable("");
-        }
+        // also a name that is put together: `a$i`
         self.names.texts.put_together(word);
         self.names.texts.compare(&text_of(word));
         for part in word {
