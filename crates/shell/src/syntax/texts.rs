@@ -372,11 +372,6 @@ impl Texts {
         self.record(Use::Named(name.to_owned()));
     }
 
-    /// Records that arithmetic compares the value of a variable.
-    pub(super) fn compare_variable(&mut self, name: &str) {
-        self.record(Use::Compared(name.to_owned()));
-    }
-
     /// Records that a variable gets a text from an input.
     pub(super) fn take(&mut self, name: &str) {
         self.printed.insert(name.to_owned());
