@@ -51,8 +51,11 @@ pub(super) fn printed_by(name: &str, words: &[String]) -> Printed {
             let is_known = matches!(words, [key] if listed(SYSTEM_NUMBERS, key));
             words_or(is_known, Printed::Names)
         }
-        // `unlimited`
-        "ulimit" => Printed::Names,
+        // one limit
+        "ulimit" => {
+            let is_one = matches!(words, [option] if !option.contains([EXPANSION, 'a']));
+            words_or(is_one, Printed::Names)
+        }
         "sum" => words_or(n_operands == words.len() && n_operands <= 1, Printed::Names),
         "wc" if begins("--f") => Printed::Texts,
         // `total`

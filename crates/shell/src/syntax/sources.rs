@@ -233,6 +233,9 @@ impl Sources {
                 return false;
             }
         }
+        // a limit is a number or this word
+        let unlimited = (name == "ulimit").then(|| "unlimited".to_owned());
+        self.written.extend(unlimited);
         self.counters.insert(name);
         self.prints_names |= printed == Printed::Names;
         let has_words = matches!(printed, Printed::Words | Printed::Names);

@@ -303,6 +303,7 @@ fn programs_of_numbers_have_exact_forms() {
         "x=$(cat f); n=$(git -C sub rev-list --count HEAD); echo $((n)) $x",
         "x=$(cat f); d=$(git log -1 --format=%ct); echo $(($(date +%s) - d)) $x",
         "x=$(cat f); m=5; t=10; p=$(echo \"$m * 100 / $t\" | bc); ((p > 3)) && echo $x",
+        "x=$(cat f); [[ $(ulimit -n) -lt 1024 ]] && echo low $x",
         "x=$(cat f); n=$(getconf _NPROCESSORS_ONLN); make -j$((n)); echo $x",
     ]);
 }
