@@ -20,7 +20,8 @@ pub(super) fn attribute(session: &mut Session, call: &mut Call) -> Result<(), St
             text => Some(Call::read(text.to_vec(), call.scope())?),
         };
         let is_anybodys = match &mut outcome {
-            Some(outcome) if outcome.is_any() => false,
+            // Each agent has it already.
+            Some(outcome) if outcome.is_any() => continue,
             Some(outcome) => !adopt(outcome, &main, &agents)?,
             // There was no room to say whose it is.
             None => true,
