@@ -139,6 +139,48 @@ fn a_lost_outcome_goes_to_the_agent_that_made_its_call() {
     }
 }
 
+/// An agent that begins later may have had an outcome of nobody known, too.
+#[test]
+fn an_agent_that_begins_later_may_have_had_an_outcome() {
+    let session = session("agent");
+    session.raw(&outcome("read", "a SECRET", ",\"tool_use_id\":\"9\""));
+    assert!(!may(&session, Some("later"), "mail"));
+}
+
+/// With one history for all, equal calls without ids are told from each other by the agent that an outcome names; without a name, the
+/// outcome fulfils no condition of the main agent.
+#[test]
+fn equal_calls_of_several_agents_are_not_confused() {
+    let test = json!({"tool_name": "test", "tool_input": {}});
+    for (named, may_deploy) in [("", false), (",\"agent_id\":\"a\"", false)] {
+        let session = session("session");
+        for agent in [None, Some("a")] {
+            session.ask("PreToolUse", agent, test.clone());
+        }
+        session.raw(&outcome("test", "fine", named));
+        assert_eq!(may(&session, None, "deploy"), may_deploy, "{named}");
+    }
+}
+
+/// The end of a sub-agent whose name cannot be read may be that of any, with an outcome behind it; what it lists as scheduled counts.
+#[test]
+fn an_end_of_nobody_known_is_no_harmless_one() {
+    for scope in ["session", "agent"] {
+        for id in ["5", "\"a\",\"agent_id\":\"b\""] {
+            let session = session(scope);
+            let end = format!(
+                "{{\"session_id\":\"s1\",\"hook_event_name\":\"SubagentStop\",\"agent_id\":{id},\"session_crons\":[{{\"id\":\"1\",\"prompt\":\"please pay\"}}]}}"
+            );
+            session.raw(end.as_bytes());
+            session.ask("UserPromptSubmit", None, json!({"prompt": "please pay"}));
+            assert!(!may(&session, None, "pay"), "{scope} {id}");
+            for agent in AGENTS {
+                assert!(!may(&session, agent, "mail"), "{scope} {id} {agent:?}");
+            }
+        }
+    }
+}
+
 /// What a sub-agent did first, and was not put on record, may have scheduled any prompt.
 #[test]
 fn a_prompt_after_a_lost_first_outcome_is_not_the_users() {

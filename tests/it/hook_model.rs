@@ -112,22 +112,32 @@ const WAS_DENIED: &str = "ran although it was denied";
 const WAS_REFUSED: &str = "ran after the question about it had ended";
 
 impl Calls {
-    /// Returns the place of the open call with a key: one of the same tool, or the first.
-    fn place(&self, key: &str, tool: &str) -> Option<usize> {
-        let places = self.open.iter().enumerate();
-        let mut places = places.filter(|(_, open)| open.key == key);
-        let first = places.clone().next();
-        let same = places.find(|(_, open)| open.tool == tool);
-        same.or(first).map(|(place, _)| place)
+    /// Returns the places of the open calls with a key that an outcome may be of: those of the agent that it names, and of the same tool.
+    fn places(&self, key: &str, tool: &str, named: Option<&str>) -> Vec<usize> {
+        let with_key = |place: &usize| self.open[*place].key == key;
+        let mut places: Vec<usize> = (0..self.open.len()).filter(with_key).collect();
+        let of_named = |place: &usize| Some(&*self.open[*place].owner) == named;
+        let of_tool = |place: &usize| self.open[*place].tool == tool;
+        if places.iter().any(of_named) {
+            places.retain(of_named);
+        }
+        if places.iter().any(of_tool) {
+            places.retain(of_tool);
+        }
+        places
     }
 
-    /// Returns who made the call of an outcome.
-    fn maker(&self, key: &str, tool: &str) -> Option<&str> {
-        let open = self.place(key, tool).map(|place| &self.open[place].owner);
+    /// Returns who made the call of an outcome, if one agent did.
+    fn maker(&self, key: &str, tool: &str, named: Option<&str>) -> Option<&str> {
+        let places = self.places(key, tool, named);
+        let open = places.first().map(|place| &self.open[*place].owner);
+        if let Some(first) = open {
+            let is_one = places.iter().all(|place| self.open[*place].owner == *first);
+            return is_one.then_some(first);
+        }
         let denied = self.denied.iter().map(|(past, _)| past);
         let mut past = denied.chain(&self.ended);
-        let past = || past.find(|past| past.0 == key).map(|past| &past.1);
-        open.or_else(past).map(String::as_str)
+        past.find(|past| past.0 == key).map(|past| &*past.1)
     }
 }
 
@@ -255,7 +265,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         let answer = answer.unwrap_or_else(|why| panic!("{why}: {input}"));
         let key = format!("{session} {}", id.unwrap_or_else(|| tool.to_owned()));
         // An outcome is one of the sub-agent that made its call, whether it names the agent or not.
-        let maker = calls.maker(&key, tool).filter(|_| outcome);
+        let named = agent.as_ref().map(|agent| format!("{session}/{agent}"));
+        let maker = calls.maker(&key, tool, named.as_deref());
+        let maker = maker.filter(|_| outcome);
         let is_nobodys = outcome && maker.is_none() && agent.is_none();
         let maker = maker.and_then(|maker| maker.split_once('/'));
         let agent = match maker {
@@ -350,7 +362,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     (ended().next().is_some(), ended().any(|past| past.2 == tool));
                 let mut denied = calls.denied.iter();
                 let denied = denied.find(|(past, _)| past.0 == key);
-                match calls.place(&key, tool) {
+                match calls.places(&key, tool, named.as_deref()).first().copied() {
                     Some(place) => {
                         let open = calls.open.remove(place);
                         let (asked, judged) = (!open.asked.is_empty(), open.tool);

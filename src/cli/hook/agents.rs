@@ -27,6 +27,7 @@ pub(super) fn attribute(session: &mut Session, call: &mut Call) -> Result<(), St
             None => true,
         };
         if is_anybodys {
+            session.note_anybodys()?;
             for one in agents.iter().chain([&main]) {
                 one.mark(&call.any_outcome())?;
             }
@@ -39,14 +40,23 @@ pub(super) fn attribute(session: &mut Session, call: &mut Call) -> Result<(), St
         }
         mark.remove();
     }
+    let mut is_anybodys = call.may_hide_outcome();
     if call.is_outcome() && call.agent().is_none() {
         if !adopt(call, &main, &agents)? {
             *call = call.of_anybody()?;
-            for agent in &agents {
-                agent.mark(&call.any_outcome())?;
-            }
+            is_anybodys = true;
         }
         session.turn_to(call);
+    }
+    let any = call.any_outcome();
+    if is_anybodys {
+        session.note_anybodys()?;
+        let others = agents.iter().chain([&main]);
+        for other in others.filter(|other| other.stem() != session.stem()) {
+            other.mark(&any)?;
+        }
+    } else if session.begins_after_anybodys()? {
+        session.mark(&any)?;
     }
     Ok(())
 }

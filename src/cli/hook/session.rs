@@ -29,11 +29,12 @@ use crate::integrations::hook::{Call, Scope};
 use crate::integrations::short_hash;
 
 /// The line of `STEM.lock` that says that a person has reset the session, and the one that says that its history was removed because
-/// it was old. Two others say which calls share a history. All others are stems.
+/// it was old. Two others say which calls share a history, and one that an outcome may be one of any agent. All others are stems.
 const RESET: &str = "reset";
 const AGED: &str = "aged";
 const OF_SESSION: &str = "scope session";
 const OF_AGENTS: &str = "scope agent";
+const ANYBODYS: &str = "anybody";
 
 /// The greatest number of times that a mark is written, if its file is removed meanwhile.
 const MOST_TRIES: usize = 10;
@@ -158,6 +159,27 @@ impl Session {
         Ok(begun.lines().any(|line| line == agent.stem))
     }
 
+    /// Keeps in the lock that any agent may have had an outcome.
+    pub(super) fn note_anybodys(&mut self) -> Result<(), String> {
+        self.append(ANYBODYS)
+    }
+
+    /// Whether the agent has not begun, and an outcome may be its own.
+    pub(super) fn begins_after_anybodys(&mut self) -> Result<bool, String> {
+        let begun = self.begun()?;
+        let has = |line: &str| begun.lines().any(|other| other == line);
+        Ok(has(ANYBODYS) && !has(&self.stem))
+    }
+
+    /// Adds a line to the lock.
+    fn append(&mut self, line: &str) -> Result<(), String> {
+        let written = self.lock.as_mut().map(|lock| writeln!(lock, "{line}"));
+        written
+            .transpose()
+            .map_err(|error| of(&error, &self.file("lock")))?;
+        Ok(())
+    }
+
     /// Checks that the session was not begun with another `--scope`: its calls have no history there.
     pub(super) fn check_scope(&mut self, scope: Scope) -> Result<(), String> {
         let begun = self.begun()?;
@@ -239,18 +261,11 @@ impl Session {
             Scope::Session => OF_SESSION,
             Scope::Agent => OF_AGENTS,
         };
-        let mut line = format!("{}\n", self.stem);
+        let mut line = self.stem.clone();
         if !begun.lines().any(|line| line == scope) {
             line.insert_str(0, &format!("{scope}\n"));
         }
-        let written = self
-            .lock
-            .as_mut()
-            .map(|lock| lock.write_all(line.as_bytes()));
-        written
-            .transpose()
-            .map_err(|error| of(&error, &self.file("lock")))?;
-        Ok(())
+        self.append(&line)
     }
 
     /// Waits until no other process judges calls of the session. Refuses folders that others can write: only here, since an outcome
@@ -302,7 +317,12 @@ impl Session {
             );
             let path = folder.join(&name);
             tries += 1;
-            match Session::mark_as(text, &self.file(&format!("{name}.part")), &path) {
+            let part = self.file(&format!("{name}.part"));
+            let marked = Session::mark_as(text, &part, &path);
+            if marked.is_err() {
+                let _ = std::fs::remove_file(&part);
+            }
+            match marked {
                 Ok(held) => {
                     return Ok(Mark {
                         path,

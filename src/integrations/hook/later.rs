@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::Call;
+use super::names::{decides, matters};
 use crate::monitor::lenient::{Outline, UNREAD};
 
 /// The longest member kept from an outcome that could not be judged, in bytes.
@@ -25,6 +26,12 @@ impl Call {
         format!(
             "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":{session},\"{KEY}\":\"{ANY}\",\"agent_id\":{agent},\"tool_use_id\":{UNREAD}}}"
         )
+    }
+
+    /// Whether the input is a damaged end of a turn, of which the rest may be an outcome.
+    pub fn may_hide_outcome(&self) -> bool {
+        let is_end = matters(&self.hook) && !decides(&self.hook);
+        is_end && (self.outline.is_changed() || self.is_doubtful)
     }
 
     /// Whether the outcome is one of any call.

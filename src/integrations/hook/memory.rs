@@ -140,13 +140,26 @@ impl Memory {
     }
 
     /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call, and
-    /// who made it.
-    pub(super) fn end(&mut self, key: &str, content: &str) -> (Known, Option<String>) {
-        let of_it = |call: &OpenCall| call.key == key;
-        let same = |call: &OpenCall| of_it(call) && call.content == content;
-        let mut calls = self.calls.iter();
-        let place = calls.position(same);
-        let Some(place) = place.or_else(|| self.calls.iter().position(of_it)) else {
+    /// who made it. `named` is the agent that the outcome names: without ids, several agents may have made equal calls.
+    pub(super) fn end(
+        &mut self,
+        key: &str,
+        content: &str,
+        named: Option<&str>,
+    ) -> (Known, Option<String>) {
+        let mut places: Vec<usize> = (self.calls.iter().enumerate())
+            .filter(|(_, call)| call.key == key)
+            .map(|(place, _)| place)
+            .collect();
+        let mut prefer = |is_it: &dyn Fn(&OpenCall) -> bool| {
+            let is_it = |place: &usize| self.calls.get(*place).is_some_and(is_it);
+            if places.iter().any(is_it) {
+                places.retain(is_it);
+            }
+        };
+        prefer(&|call| Some(&*call.owner) == named);
+        prefer(&|call| call.content == content);
+        let Some(place) = places.first().copied() else {
             let past = |calls: &'_ [PastCall]| {
                 let of_it = || calls.iter().filter(|call| call.key == key);
                 let same = of_it().find(|call| call.content == content);
@@ -164,11 +177,13 @@ impl Memory {
             };
             return (known, Some(past.owner));
         };
+        let mut owners = places.iter().map(|place| &self.calls[*place].owner);
+        let is_one = owners.all(|owner| *owner == self.calls[place].owner);
         let call = self.calls.remove(place);
         if self.ended.len() >= MOST_ENDED {
             self.ended.remove(0);
         }
-        let owner = Some(call.owner.clone());
+        let owner = is_one.then(|| call.owner.clone());
         self.ended.push(PastCall {
             key: call.key,
             owner: call.owner,

@@ -66,7 +66,7 @@ pub struct Call {
     /// The trace of the main agent's own actions, if the call is judged with the session.
     own: Option<String>,
     scope: Scope,
-    /// Whether it is an outcome of which nobody knows which agent made its call.
+    /// Whether nobody knows which agent made the call.
     is_doubtful: bool,
 }
 
@@ -114,8 +114,8 @@ impl Call {
             None | Some("null" | "\"\"") => Ok(None),
             Some(_) => needed(&outline, "agent_id").map(Some),
         };
-        // An outcome is recorded whatever its agent id is.
-        let is_doubtful = agent.is_err() && reports(&hook);
+        // What has happened is recorded whatever its agent id is.
+        let is_doubtful = agent.is_err() && (reports(&hook) || !decides(&hook));
         let agent = if is_doubtful { None } else { agent? };
         let (trace, own) = traces_of(&session, agent.as_deref(), scope);
         let call = Call {
@@ -189,8 +189,7 @@ impl Call {
     /// The missing member of the call, or the reason why nothing was decided. Callers must not allow the call.
     pub fn judge(&mut self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
-        // Its rest may be an outcome.
-        if matters(&self.hook) && !decides(&self.hook) && self.outline.is_changed() {
+        if self.may_hide_outcome() {
             let outcome = self.of_anybody()?.judge(judge, memory)?;
             decisions.extend(outcome.decisions);
         }
@@ -276,7 +275,8 @@ impl Call {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let (mut known, owner) = memory.end(&self.key(), &self.content());
+        let named = self.agent.is_some().then(|| self.owner());
+        let (mut known, owner) = memory.end(&self.key(), &self.content(), named.as_deref());
         match owner {
             Some(owner) => self.adopt(&owner),
             None => self.is_doubtful |= self.own(judge).is_some(),
