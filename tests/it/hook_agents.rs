@@ -152,13 +152,18 @@ fn an_agent_that_begins_later_may_have_had_an_outcome() {
 #[test]
 fn equal_calls_of_several_agents_are_not_confused() {
     let test = json!({"tool_name": "test", "tool_input": {}});
-    for (named, may_deploy) in [("", false), (",\"agent_id\":\"a\"", false)] {
+    let by_a = ",\"agent_id\":\"a\"";
+    for (makers, named) in [
+        (&[None, Some("a")][..], ""),
+        (&[None, Some("a")], by_a),
+        (&[None], by_a),
+    ] {
         let session = session("session");
-        for agent in [None, Some("a")] {
-            session.ask("PreToolUse", agent, test.clone());
+        for maker in makers {
+            session.ask("PreToolUse", *maker, test.clone());
         }
         session.raw(&outcome("test", "fine", named));
-        assert_eq!(may(&session, None, "deploy"), may_deploy, "{named}");
+        assert!(!may(&session, None, "deploy"), "{makers:?} {named}");
     }
 }
 
@@ -209,6 +214,12 @@ fn a_session_keeps_its_scope() {
             err.contains(&format!("begun with `--scope {scope}`")),
             "{err}"
         );
+        // An outcome is not forgotten all the same.
+        let of_agent = ",\"tool_use_id\":\"0\",\"agent_id\":\"a\"";
+        session.raw(&outcome("list", "a SECRET", of_agent));
+        session.args[1] = scope.to_owned();
+        assert!(!may(&session, Some("a"), "mail"), "{scope}");
+        session.args[1] = other.to_owned();
         session.reset();
         assert_eq!(call(&session, None, "list", "1"), Json::Null);
     }

@@ -113,12 +113,12 @@ const WAS_REFUSED: &str = "ran after the question about it had ended";
 
 impl Calls {
     /// Returns the places of the open calls with a key that an outcome may be of: those of the agent that it names, and of the same tool.
-    fn places(&self, key: &str, tool: &str, named: Option<&str>) -> Vec<usize> {
+    fn places(&self, key: &str, tool: &str, named: Option<&str>, has_id: bool) -> Vec<usize> {
         let with_key = |place: &usize| self.open[*place].key == key;
         let mut places: Vec<usize> = (0..self.open.len()).filter(with_key).collect();
         let of_named = |place: &usize| Some(&*self.open[*place].owner) == named;
         let of_tool = |place: &usize| self.open[*place].tool == tool;
-        if places.iter().any(of_named) {
+        if places.iter().any(of_named) || named.is_some() && !has_id {
             places.retain(of_named);
         }
         if places.iter().any(of_tool) {
@@ -128,8 +128,8 @@ impl Calls {
     }
 
     /// Returns who made the call of an outcome, if one agent did.
-    fn maker(&self, key: &str, tool: &str, named: Option<&str>) -> Option<&str> {
-        let places = self.places(key, tool, named);
+    fn maker(&self, key: &str, tool: &str, named: Option<&str>, has_id: bool) -> Option<&str> {
+        let places = self.places(key, tool, named, has_id);
         let open = places.first().map(|place| &self.open[*place].owner);
         if let Some(first) = open {
             let is_one = places.iter().all(|place| self.open[*place].owner == *first);
@@ -263,10 +263,11 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         };
         let answer = call.judge(&mut judge, &mut memory);
         let answer = answer.unwrap_or_else(|why| panic!("{why}: {input}"));
+        let has_id = id.is_some();
         let key = format!("{session} {}", id.unwrap_or_else(|| tool.to_owned()));
         // An outcome is one of the sub-agent that made its call, whether it names the agent or not.
         let named = agent.as_ref().map(|agent| format!("{session}/{agent}"));
-        let maker = calls.maker(&key, tool, named.as_deref());
+        let maker = calls.maker(&key, tool, named.as_deref(), has_id);
         let maker = maker.filter(|_| outcome);
         let is_nobodys = outcome && maker.is_none() && agent.is_none();
         let maker = maker.and_then(|maker| maker.split_once('/'));
@@ -362,7 +363,11 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     (ended().next().is_some(), ended().any(|past| past.2 == tool));
                 let mut denied = calls.denied.iter();
                 let denied = denied.find(|(past, _)| past.0 == key);
-                match calls.places(&key, tool, named.as_deref()).first().copied() {
+                match calls
+                    .places(&key, tool, named.as_deref(), has_id)
+                    .first()
+                    .copied()
+                {
                     Some(place) => {
                         let open = calls.open.remove(place);
                         let (asked, judged) = (!open.asked.is_empty(), open.tool);

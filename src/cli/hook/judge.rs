@@ -127,8 +127,13 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     if session.has_lost() {
         return Err(refused("an earlier outcome could not be marked"));
     }
-    let checked = session.check_scope(call.scope());
-    checked.map_err(|why| refused(&why))?;
+    if let Err(why) = session.check_scope(call.scope()) {
+        if call.is_outcome() {
+            // The calls of either scope find it there.
+            session.main().mark(&call.unread())?;
+        }
+        return Err(refused(&why));
+    }
     if call.scope() == Scope::Agent {
         agents::attribute(&mut session, call).map_err(|why| refused(&why))?;
     }

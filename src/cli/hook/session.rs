@@ -36,7 +36,7 @@ const OF_SESSION: &str = "scope session";
 const OF_AGENTS: &str = "scope agent";
 const ANYBODYS: &str = "anybody";
 
-/// The greatest number of times that a mark is written, if its file is removed meanwhile.
+/// The greatest number of times that a mark is written, if its file is removed meanwhile, and that a folder of marks is removed.
 const MOST_TRIES: usize = 10;
 
 /// The files of one session.
@@ -428,10 +428,14 @@ impl Session {
             };
             let done = match ending {
                 "log" => set_aside(&path),
-                "open" => std::fs::remove_dir_all(&path),
+                "open" => remove_marks(&path),
                 _ if ending == "lock" || ending.ends_with(".log") => continue,
                 _ => std::fs::remove_file(&path),
             };
+            // An outcome that is being marked moves its file.
+            if done.as_ref().is_err_and(is_missing) {
+                continue;
+            }
             done.map_err(|error| of(&error, &path))?;
         }
         Ok(())
@@ -512,6 +516,23 @@ struct Other {
     has_history: bool,
     /// The files that say when its last calls were judged.
     calls: Vec<PathBuf>,
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound
+}
+
+/// Removes a folder of marks; others may be written to it meanwhile.
+fn remove_marks(folder: &Path) -> std::io::Result<()> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match std::fs::remove_dir_all(folder) {
+            Err(error)
+                if error.kind() == std::io::ErrorKind::DirectoryNotEmpty && tries < MOST_TRIES => {}
+            done => return done,
+        }
+    }
 }
 
 /// Gives a log a name that no other has.

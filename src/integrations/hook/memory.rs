@@ -140,12 +140,13 @@ impl Memory {
     }
 
     /// Records that the outcome of a call has arrived, with a hash of what ran; returns what was known about the call, and
-    /// who made it. `named` is the agent that the outcome names: without ids, several agents may have made equal calls.
+    /// who made it. `named` is the agent that the outcome names. Without ids (`has_id`), several agents may have made equal calls.
     pub(super) fn end(
         &mut self,
         key: &str,
         content: &str,
         named: Option<&str>,
+        has_id: bool,
     ) -> (Known, Option<String>) {
         let mut places: Vec<usize> = (self.calls.iter().enumerate())
             .filter(|(_, call)| call.key == key)
@@ -157,8 +158,12 @@ impl Memory {
                 places.retain(is_it);
             }
         };
-        prefer(&|call| Some(&*call.owner) == named);
+        let is_named = |call: &OpenCall| Some(&*call.owner) == named;
+        prefer(&is_named);
         prefer(&|call| call.content == content);
+        if named.is_some() && !has_id {
+            places.retain(|place| self.calls.get(*place).is_some_and(is_named));
+        }
         let Some(place) = places.first().copied() else {
             let past = |calls: &'_ [PastCall]| {
                 let of_it = || calls.iter().filter(|call| call.key == key);

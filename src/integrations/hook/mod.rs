@@ -276,7 +276,8 @@ impl Call {
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         let named = self.agent.is_some().then(|| self.owner());
-        let (mut known, owner) = memory.end(&self.key(), &self.content(), named.as_deref());
+        let has_id = self.id().is_some();
+        let (mut known, owner) = memory.end(&self.key(), &self.content(), named.as_deref(), has_id);
         match owner {
             Some(owner) => self.adopt(&owner),
             None => self.is_doubtful |= self.own(judge).is_some(),
@@ -549,10 +550,15 @@ impl Call {
         if let Some(key) = self.outline.text(KEY) {
             return key;
         }
-        match self.outline.raw("tool_use_id") {
-            Some(id) if id != "null" => self.key_of(id.as_bytes()),
-            _ => self.key_of(self.content().as_bytes()),
+        match self.id() {
+            Some(id) => self.key_of(id.as_bytes()),
+            None => self.key_of(self.content().as_bytes()),
         }
+    }
+
+    /// Returns the id of the call, as JSON.
+    fn id(&self) -> Option<&str> {
+        self.outline.raw("tool_use_id").filter(|id| *id != "null")
     }
 
     /// Returns the identity of the call of this session with an id, as JSON.
