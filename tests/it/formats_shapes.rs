@@ -138,7 +138,7 @@ const SHAPES: &[(&str, Format, Fate)] = &[
     (
         r#"[$user,{"role":"assistant","content":"","steps":[$use]}]"#,
         Format::OpenAiChat,
-        Told,
+        Unknown,
     ),
     // Messages with parts.
     (

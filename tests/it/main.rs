@@ -50,6 +50,7 @@ mod formats_corpora;
 mod formats_fixtures;
 mod formats_questions;
 mod formats_shapes;
+mod formats_unread;
 mod further_questions;
 mod fuzz_targets;
 mod graph;

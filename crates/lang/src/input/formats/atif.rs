@@ -8,9 +8,11 @@ use smol_str::SmolStr;
 
 use super::event::Draft;
 use super::json_text::Refusal;
+use super::messages;
 use super::shape::{content_text, first, flag, get, id, list, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Item, Lines, flat};
+use super::unread;
 use super::{Input, ItemPlace};
 use crate::problem::ProblemKind;
 use crate::value::Value;
@@ -172,7 +174,7 @@ fn step(trace: &mut Trace, step: &Value, index: usize, links: &mut Links) {
         let thought = content_text(Some(thought));
         trace.push(Draft::other(step).role(role).text(thought));
     }
-    let calls = list(step, "tool_calls").unwrap_or(&[]);
+    let calls = messages::calls(step);
     let said = content_text(get(step, "message"));
     let silent = match &said {
         Some(Value::String(text)) => text.is_empty(),
@@ -183,12 +185,25 @@ fn step(trace: &mut Trace, step: &Value, index: usize, links: &mut Links) {
         trace.push(Draft::message(role, step).text(said));
     }
     let mut own = HashSet::new();
+    let before = trace.calls();
     for call in calls {
-        let args = trace.args(get(call, "arguments"));
-        let draft = Draft::call(call)
-            .tool(text(call, "function_name"))
-            .args(args);
-        own.insert(trace.call(draft, id(get(call, "tool_call_id")).as_deref()));
+        match call {
+            Ok(call) => {
+                let args = trace.args(get(&call, "arguments"));
+                let draft = Draft::call(&call)
+                    .tool(text(&call, "function_name"))
+                    .args(args);
+                own.insert(trace.call(draft, id(get(&call, "tool_call_id")).as_deref()));
+            }
+            Err(refusal) => trace.unreadable_call(step, refusal),
+        }
+    }
+    if trace.calls() == before {
+        // What was observed may contain anything.
+        match get(step, "observation") {
+            Some(_) => unread::call_in(trace, &without(step, &["observation"])),
+            None => unread::call_in(trace, step),
+        }
     }
     let observed = get(step, "observation").and_then(|observed| list(observed, "results"));
     for observation in observed.unwrap_or(&[]) {

@@ -18,6 +18,7 @@ use super::shape::{
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
+use super::unread;
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
@@ -26,18 +27,47 @@ const WRAPPERS: [&str; 1] = ["loglines"];
 /// Reads every record, in file order.
 pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
     let records = flat(input, &WRAPPERS);
-    let Some(begin) = records.first() else {
-        return;
-    };
+    let begin = records.iter().find(|record| is_record(record.value));
     let session = records.iter().find_map(|record| session(record.value));
-    let mut trace = out.trace(session, 0, begin.line);
+    let mut trace = out.trace(session, 0, begin.and_then(|begin| begin.line));
     trace.meta(facts(records.iter().map(|record| record.value)));
     for (index, record) in records.iter().enumerate() {
+        if begin.is_none() {
+            let place = ItemPlace {
+                line: record.line,
+                index: None,
+            };
+            out.lose_item("values that are not records of a transcript", place);
+            continue;
+        }
         let agent = agent_of(record.value);
         begin_item(&mut trace, index, record, agent);
-        events(&mut trace, record.value);
+        checked(&mut trace, record.value);
     }
-    trace.finish(out);
+    // A file of something else gives no trace at all; in a transcript, all that it has is counted.
+    if begin.is_some() {
+        trace.finish(out);
+    }
+}
+
+/// Whether a value is a record of a transcript: it has a type and belongs to a session, a message or a record, or it is a message.
+fn is_record(value: &Value) -> bool {
+    const BELONGS: [&str; 7] = [
+        "message",
+        "uuid",
+        "sessionId",
+        "session_id",
+        "leafUuid",
+        "messageId",
+        "agentId",
+    ];
+    match kind(value) {
+        Some(_) => first(value, &BELONGS).is_some(),
+        None => {
+            text(value, "uuid").is_some()
+                || get(value, "message").is_some_and(|message| get(message, "role").is_some())
+        }
+    }
 }
 
 /// Reads the branch that was followed, and sub-agents as traces of their own.
@@ -116,7 +146,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
                 None => agent_of(record.value),
             };
             begin_item(&mut trace, index, record, agent);
-            events(&mut trace, record.value);
+            checked(&mut trace, record.value);
         }
         trace.finish(out);
     }
@@ -308,6 +338,17 @@ fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
         facts.push((SmolStr::new_static("model"), model.clone()));
     }
     object(facts)
+}
+
+/// Reads the events of one record. Records of the program (`progress` …) repeat what others hold, so that only those of the
+/// agent, and those that name nobody, are searched for calls that were not read.
+fn checked(trace: &mut Trace, record: &Value) {
+    let calls = trace.calls();
+    events(trace, record);
+    if trace.calls() == calls && matches!(kind(record), Some("assistant") | None) {
+        let message = get(record, "message").filter(|message| is_object(message));
+        unread::call_in(trace, message.unwrap_or(record));
+    }
 }
 
 /// Reads the events of one record.

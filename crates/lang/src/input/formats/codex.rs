@@ -5,30 +5,39 @@
 
 use smol_str::SmolStr;
 
-use super::Input;
 use super::event::Draft;
 use super::responses;
 use super::shape::{first, get, id, is_object, kind, object, some, text};
 use super::trace::{Out, Trace};
-use super::units::flat;
+use super::units::{Item, flat};
+use super::unread;
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let lines = flat(input, &["items"]);
-    let Some(begin) = lines.first() else {
-        return;
-    };
-    let mut trace = out.trace(None, 0, begin.line);
+    // A file of something else gives no trace at all; in a rollout, all that it has is counted.
+    let mut numbered = lines.iter().enumerate();
+    let begin = numbered.find(|(index, line)| is_line(*index, line));
+    let mut trace = out.trace(None, 0, begin.and_then(|(_, line)| line.line));
     let mut meta: Vec<(SmolStr, Value)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let at = some(line.value, "timestamp").cloned();
+        if begin.is_none() {
+            let place = ItemPlace {
+                line: line.line,
+                index: None,
+            };
+            out.lose_item("values that are not lines of a rollout", place);
+            continue;
+        }
         trace.item(index, line.line, line.value, at, None);
         let Some(payload) = get(line.value, "payload").filter(|payload| is_object(payload)) else {
             bare(&mut trace, &mut meta, line.value);
             continue;
         };
         match kind(line.value) {
-            Some("response_item") => responses::item(&mut trace, payload),
+            Some("response_item") => responses::checked(&mut trace, payload),
             Some("session_meta") => {
                 gather(&mut meta, payload);
                 trace.push(Draft::other(payload));
@@ -53,17 +62,30 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         .find(|(key, _)| key == "id")
         .and_then(|(_, value)| id(Some(value))));
     trace.meta(object(meta));
-    trace.finish(out);
+    if begin.is_some() {
+        trace.finish(out);
+    }
+}
+
+/// Whether a value is a line of a rollout: an envelope, or what old rollouts have instead, an item, a state or the header.
+fn is_line(index: usize, line: &Item<'_>) -> bool {
+    let line = line.value;
+    match kind(line) {
+        Some(_) => get(line, "payload").is_some_and(is_object) || responses::is_item(line),
+        None => text(line, "record_type").is_some() || index == 0 && is_header(line),
+    }
+}
+
+fn is_header(line: &Value) -> bool {
+    text(line, "id").is_some() && get(line, "timestamp").is_some()
 }
 
 /// Reads an old rollout, which has no envelope: a header with the session, then items.
 fn bare(trace: &mut Trace, meta: &mut Vec<(SmolStr, Value)>, line: &Value) {
     match kind(line) {
-        Some(_) if responses::is_item(line) => responses::item(trace, line),
-        None if text(line, "id").is_some() && get(line, "timestamp").is_some() => {
-            gather(meta, line);
-        }
-        _ => {}
+        Some(_) if responses::is_item(line) => responses::checked(trace, line),
+        None if is_header(line) => gather(meta, line),
+        _ => unread::call_in(trace, line),
     }
 }
 

@@ -1,12 +1,15 @@
 //! Sessions of the Gemini CLI, where a call and its result are one object, and contents of the Gemini API.
 
+use smol_str::SmolStr;
+
 use super::event::Draft;
-use super::messages::{answer, find_list, repeats};
+use super::messages::{self, answer, find_list, repeats};
 use super::openai;
 use super::shape::{
     content_text, first, flag, get, id, is_object, items, join, kind, list, part_text, some, text,
     without,
 };
+use super::spans::time;
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, units};
 use super::unread;
@@ -18,7 +21,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         match unit {
             Unit::Items(items) => {
                 let mut trace = out.trace(None, items.n, items.line);
-                messages(&mut trace, &items);
+                read_items(&mut trace, &items);
                 trace.finish(out);
             }
             Unit::Record(record) => read_record(&record, out),
@@ -43,17 +46,19 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     if let Some(found) = found {
         contents = found.items;
         trace.meta(found.facts(record.value));
-        messages(&mut trace, &Items::of(contents, record.line, record.n));
+        read_items(&mut trace, &Items::of(contents, record.line, record.n));
         trace.list(found.pointer.clone());
         read = found.reported;
         read.push(found.pointer);
     } else {
         trace.meta(without(record.value, &["candidates"]));
     }
+    let mut position = contents.len();
     if let Some(answer) = answer {
         if !repeats(contents, &answer.message) {
-            trace.item(contents.len(), record.line, &answer.message, None, None);
-            openai::message(&mut trace, &answer.message);
+            trace.item(position, record.line, &answer.message, None, None);
+            openai::checked(&mut trace, &answer.message, openai::message);
+            position += 1;
         }
         out.lose_parts(openai::OTHER_CHOICES, answer.others, place);
         if contents.is_empty() {
@@ -61,6 +66,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         }
         read.push(answer.pointer);
     }
+    unread::calls_beside(&mut trace, position, record, out);
     trace.finish(out);
     unread::report(record, &read, is_message, out);
 }
@@ -90,9 +96,10 @@ pub(super) fn parts(trace: &mut Trace, message: &Value) {
     }
 }
 
-fn messages(trace: &mut Trace, messages: &Items<'_>) {
+fn read_items(trace: &mut Trace, messages: &Items<'_>) {
     for (index, item) in messages.items.iter().enumerate() {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
+        let calls = trace.calls();
         if has_parts(item.value) {
             parts(trace, item.value);
         } else if text(item.value, "role").is_some() {
@@ -100,12 +107,19 @@ fn messages(trace: &mut Trace, messages: &Items<'_>) {
         } else if is_object(item.value) {
             message(trace, item.value);
         }
+        if trace.calls() == calls {
+            unread::call_in(trace, item.value);
+        }
     }
 }
 
 fn message(trace: &mut Trace, message: &Value) {
-    let Some(role) = kind(message) else {
-        return;
+    let calls = messages::calls(message);
+    let role = match kind(message) {
+        Some(role) => role,
+        // Only an agent makes calls.
+        None if !calls.is_empty() => "gemini",
+        None => return,
     };
     for thought in list(message, "thoughts").unwrap_or(&[]) {
         let said = ["subject", "description"]
@@ -114,7 +128,6 @@ fn message(trace: &mut Trace, message: &Value) {
         let draft = Draft::other(thought).role(role).text(Some(join(said)));
         trace.push(draft.at(some(thought, "timestamp").cloned()));
     }
-    let calls = list(message, "toolCalls").unwrap_or(&[]);
     let said = get(message, "content");
     if !super::shape::says_nothing(said) || calls.is_empty() {
         if matches!(role, "user" | "gemini") {
@@ -123,17 +136,40 @@ fn message(trace: &mut Trace, message: &Value) {
             trace.push(Draft::other(message).text(content_text(said)));
         }
     }
+    let since = some(message, "timestamp").and_then(time);
+    let mut answers = Vec::new();
     for call in calls {
-        self::call(trace, call);
+        match call {
+            Ok(call) => {
+                let id = self::call(trace, &call);
+                let at = some(&call, "timestamp");
+                // A time before the message is not that of an answer to it.
+                let when = at
+                    .and_then(time)
+                    .filter(|when| since.is_none_or(|since| *when >= since));
+                answers.push((when, id, call));
+            }
+            Err(refusal) => trace.unreadable_call(message, refusal),
+        }
+    }
+    // The calls of a message were made together; their results arrived one after the other.
+    answers.sort_by_key(|(when, _, _)| *when);
+    for (when, id, call) in answers {
+        let at = when.and_then(|_| some(&call, "timestamp"));
+        answer_of(trace, &call, &id, at);
     }
 }
 
-/// Reads a call of a session, with its result unless it is still waiting.
-fn call(trace: &mut Trace, call: &Value) {
+/// Reads a call of a session.
+fn call(trace: &mut Trace, call: &Value) -> SmolStr {
     let args = trace.args(get(call, "args"));
     let id = id(get(call, "id"));
     let draft = Draft::call(call).tool(text(call, "name")).args(args);
-    let id = trace.call(draft, id.as_deref());
+    trace.call(draft, id.as_deref())
+}
+
+/// Reads the result that a call of a session has, unless it is still waiting; the time of the call is when that arrived.
+fn answer_of(trace: &mut Trace, call: &Value, id: &str, at: Option<&Value>) {
     let error = match text(call, "status") {
         Some("success") => Some(false),
         Some("error" | "cancelled") => Some(true),
@@ -153,8 +189,9 @@ fn call(trace: &mut Trace, call: &Value) {
     let draft = Draft::result(call)
         .text(Some(said))
         .outcome(answer.cloned().or(Some(Value::Null)))
-        .error(error);
-    trace.result(draft, Some(&id));
+        .error(error)
+        .at(at.cloned());
+    trace.result(draft, Some(id));
 }
 
 fn response_text(part: &Value) -> Option<&Text> {

@@ -12,6 +12,7 @@ use super::event::Draft;
 use super::inspect_messages::{MOST_REFS, Messages, Pool, key};
 use super::inspect_spans::Spans;
 use super::json_text::Refusal;
+use super::messages;
 use super::shape::{
     at, content_text, first, flag, get, id, is_error, is_object, items, kind, list, object, some,
     text, without,
@@ -19,6 +20,7 @@ use super::shape::{
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
 use super::units::{Item, Lines};
+use super::unread;
 use super::{Input, ItemPlace, openai};
 use crate::input::document;
 use crate::problem::ProblemKind;
@@ -405,6 +407,9 @@ impl Reader<'_> {
                 .error(failed.map(|_| true))
                 .at(ended);
             self.push(draft);
+            if let Some(output) = get(event, "output") {
+                self.call_in(output);
+            }
             return;
         };
         let place = self.trace.place();
@@ -447,7 +452,8 @@ impl Reader<'_> {
                 .at(at.clone());
             self.push(draft);
         }
-        let calls = list(message, "tool_calls").unwrap_or(&[]);
+        let before = self.trace.calls();
+        let calls = messages::calls(message);
         let hosted = blocks
             .iter()
             .filter(|block| kind(block) == Some("tool_use"));
@@ -463,6 +469,15 @@ impl Reader<'_> {
             self.push(draft);
         }
         for call in calls {
+            let call = match call {
+                Ok(call) => call,
+                Err(refusal) => {
+                    self.trace.unreadable_call(message, refusal);
+                    self.mark();
+                    continue;
+                }
+            };
+            let call = call.as_ref();
             // Arguments that could not be parsed are not those of the model.
             let args = match some(call, "parse_error") {
                 Some(_) => None,
@@ -492,6 +507,15 @@ impl Reader<'_> {
                 .at(at.clone());
             self.result(draft, Some(&id));
         }
+        if self.trace.calls() == before {
+            self.call_in(message);
+        }
+    }
+
+    /// Reads a call where no reader looks as one of which nothing is known.
+    fn call_in(&mut self, value: &Value) {
+        unread::call_in(&mut self.trace, value);
+        self.mark();
     }
 
     /// Reads the event of a tool: the result of a call that a model made, or both, if something else called it.

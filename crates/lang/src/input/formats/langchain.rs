@@ -3,16 +3,19 @@
 use smol_str::SmolStr;
 
 use super::event::{Draft, canonical_role};
+use super::json_text::Refusal;
 use super::langsmith;
 use super::messages::find_list;
 use super::openai;
 use super::shape::{
-    content_text, first, flag, get, id, is_error, is_object, items, kind, list, object, text,
-    without,
+    content_text, first, flag, get, id, is_error, is_object, items, kind, list, object,
+    says_nothing, text, without,
 };
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, are_items, units};
+use super::unread;
 use super::{Input, ItemPlace};
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 const STEPS: &str = "intermediate_steps";
@@ -39,6 +42,15 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     let output = get(record.value, "output").or_else(|| get(record.value, "outputs"));
     let steps = list(record.value, STEPS).map(|steps| (format!("/{STEPS}"), steps));
     let below = output.and_then(|output| list(output, STEPS));
+    if let Some(steps) = first(record.value, &[STEPS]).filter(|steps| items(steps).is_none()) {
+        let mut trace = out.trace(name, record.n, record.line);
+        trace.list(format!("/{STEPS}"));
+        trace.meta(without(record.value, &[STEPS]));
+        trace.item(0, record.line, steps, None, None);
+        unread_step(&mut trace, steps);
+        trace.finish(out);
+        return;
+    }
     let steps = steps.or_else(|| {
         let key = if get(record.value, "output").is_some() {
             "output"
@@ -79,13 +91,12 @@ fn step(trace: &mut Trace, step: &Value) {
     let (action, observation) = match step {
         Value::List(pair) => match pair.as_ref() {
             [action, rest @ ..] => (action, rest.first()),
-            [] => return,
+            [] => return unread_step(trace, step),
         },
-        Value::Object(_) => match get(step, "action") {
+        step => match get(step, "action") {
             Some(action) => (action, get(step, "observation")),
-            None => return,
+            None => return unread_step(trace, step),
         },
-        _ => return,
     };
     // The serialised form keeps the fields under `kwargs`.
     let fields = get(action, "kwargs")
@@ -104,7 +115,7 @@ fn step(trace: &mut Trace, step: &Value) {
         ),
     };
     if tool.is_none() && recorded.is_none() {
-        return;
+        return unread_step(trace, step);
     }
     let args = trace.loose_args(recorded);
     let said = log
@@ -130,6 +141,15 @@ fn step(trace: &mut Trace, step: &Value) {
         .outcome(Some(observed.clone()))
         .error(error);
     trace.result(draft, Some(&call));
+}
+
+/// Adds a step that cannot be read: each is a call.
+fn unread_step(trace: &mut Trace, step: &Value) {
+    let refusal = Refusal {
+        kind: ProblemKind::WrongType,
+        message: "expected an action with a tool and its input".to_owned(),
+    };
+    trace.unreadable_call(step, refusal);
 }
 
 /// Whether the result of a tool reports failure itself: `success: false`, or an `error`.
@@ -180,7 +200,12 @@ pub(super) fn is_message(value: &Value) -> bool {
 fn messages(trace: &mut Trace, items: &Items<'_>) {
     for (index, item) in items.items.iter().enumerate() {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
+        let calls = trace.calls();
         message(trace, item.value);
+        let speaker = fields(item.value).map(|(role, _)| role);
+        if trace.calls() == calls && matches!(speaker, None | Some("ai")) {
+            unread::call_in(trace, item.value);
+        }
     }
 }
 
@@ -207,7 +232,7 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
     if let Some(content) = get(fields, "content") {
         members.push(("content".into(), content.clone()));
     }
-    let own = get(fields, "tool_calls").filter(|calls| items(calls).is_some_and(|c| !c.is_empty()));
+    let own = get(fields, "tool_calls").filter(|calls| !says_nothing(Some(calls)));
     let extra = get(fields, "additional_kwargs");
     let calls = own.or_else(|| extra.and_then(|extra| get(extra, "tool_calls")));
     let function = extra.and_then(|extra| get(extra, "function_call"));
@@ -223,8 +248,11 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
         *content = text_parts(content);
     }
     openai::message_as(trace, &object(members), message);
-    for call in list(fields, "invalid_tool_calls").unwrap_or(&[]) {
-        openai::call(trace, call);
+    match get(fields, "invalid_tool_calls") {
+        Some(Value::List(calls)) => calls.iter().for_each(|call| openai::call(trace, call)),
+        None => {}
+        Some(none) if says_nothing(Some(none)) => {}
+        Some(call) => openai::call(trace, call),
     }
 }
 

@@ -11,7 +11,8 @@ use smol_str::SmolStr;
 use super::event::Draft;
 use super::langchain;
 use super::shape::{
-    at, content_text, first, get, id, is_error, is_object, items, list, object, some, text, without,
+    at, content_text, first, get, id, is_error, is_object, items, list, object, says_nothing, some,
+    text, without,
 };
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
@@ -216,17 +217,20 @@ fn message(
                 .and_then(|said| content_text(Some(said)))
         });
     trace.push(Draft::message("assistant", raw).text(said).at(at.clone()));
-    let calls = fields
-        .and_then(|fields| list(fields, "tool_calls"))
-        .unwrap_or(&[]);
+    let calls = fields.and_then(|fields| get(fields, "tool_calls"));
+    let calls = calls.filter(|calls| !says_nothing(Some(calls)));
+    let Some(calls) = calls else {
+        return;
+    };
     if runs_tools {
         let what = "calls requested by a model (read from the tool runs instead)";
-        out.lose_parts(what, calls.len() as u64, trace.place());
-    } else if !calls.is_empty() {
+        let count = items(calls).map_or(1, <[Value]>::len);
+        out.lose_parts(what, count as u64, trace.place());
+    } else {
         let silent = object(vec![
             ("type".into(), Value::string("ai")),
             ("content".into(), Value::Null),
-            ("tool_calls".into(), Value::list(calls.to_vec())),
+            ("tool_calls".into(), calls.clone()),
         ]);
         langchain::message(trace, &silent);
     }

@@ -8,6 +8,7 @@ use super::event::Draft;
 use super::shape::{content_text, first, flag, get, id, is_object, kind, object, some, text};
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
+use super::unread;
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
@@ -23,10 +24,9 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         }],
         input => flat(input, &["events", "data"]),
     };
-    let Some(begin) = lines.first() else {
-        return;
-    };
-    let mut trace = out.trace(None, 0, begin.line);
+    let known = |line: &&Item<'_>| method(line.value).is_some() || is_event(line.value);
+    let begin = lines.iter().find(known);
+    let mut trace = out.trace(None, 0, begin.and_then(|begin| begin.line));
     let mut meta: Vec<(SmolStr, Value)> = Vec::new();
     let mut index = 0;
     for line in &lines {
@@ -44,7 +44,11 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                 out.lose_item(format!("a line of the client's call `{method}`"), place);
                 continue;
             }
-            None => line.value,
+            None if begin.is_some() => line.value,
+            None => {
+                out.lose_item("values that are not events of a session", place);
+                continue;
+            }
         };
         let at = first(event, &["processed_at", "created_at"]).cloned();
         let agent = first(event, &["agent_name", "session_thread_id"])
@@ -52,10 +56,23 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
             .cloned();
         trace.item(index, line.line, event, at, agent);
         index += 1;
+        let calls = trace.calls();
         read_event(&mut trace, event);
+        // What the client said and what tools gave back may contain anything.
+        if trace.calls() == calls && !kind(event).is_some_and(answers) {
+            unread::call_in(&mut trace, event);
+        }
     }
     trace.meta(object(meta));
-    trace.finish(out);
+    // A file of something else gives no trace at all; in a session, all that it has is counted.
+    if begin.is_some() {
+        trace.finish(out);
+    }
+}
+
+/// Whether a value is an event: its type names who it comes from, as in `agent.message`.
+fn is_event(value: &Value) -> bool {
+    kind(value).is_some_and(|kind| kind.contains('.'))
 }
 
 /// Returns a line of the client's log: the API method and what came of it.
@@ -69,6 +86,10 @@ pub(super) fn method(line: &Value) -> Option<(&str, &Value)> {
         },
         _ => None,
     }
+}
+
+fn answers(kind: &str) -> bool {
+    kind.starts_with("user.") || kind.ends_with("tool_result")
 }
 
 fn members(value: &Value) -> Vec<(SmolStr, Value)> {

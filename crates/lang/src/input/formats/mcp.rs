@@ -5,14 +5,16 @@ use crate::hash::SeededMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
-use super::json_text;
+use super::json_text::{self, Refusal};
 use super::openai;
 use super::shape::{
     content_text, flag, get, id, is_error, is_object, items, list, object, some, text, without,
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Unit, units};
+use super::unread;
 use super::{Input, ItemPlace};
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -139,7 +141,7 @@ fn read_items(trace: &mut Trace, items: &Items<'_>) {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
         if let Some((message, from)) = unwrap(item.value) {
             rpc(trace, &mut state, &message, from);
-        } else if is_client_entry(item.value) {
+        } else if is_client_entry(item.value) || asks(item.value) {
             client_entry(trace, item.value);
         } else if let Some(batch) = super::shape::items(item.value) {
             for message in batch {
@@ -147,21 +149,45 @@ fn read_items(trace: &mut Trace, items: &Items<'_>) {
                     rpc(trace, &mut state, message, None);
                 } else {
                     trace.push(Draft::other(message));
+                    unread::call_in(trace, message);
                 }
             }
+        } else {
+            unread::call_in(trace, item.value);
         }
     }
 }
 
+/// The method of a call of a tool.
+const CALL: &str = "tools/call";
+
+/// Whether an entry of a client's log is a call without what it was given.
+fn asks(entry: &Value) -> bool {
+    text(entry, "type") == Some("request") && text(entry, "method") == Some("call_tool")
+}
+
 fn rpc(trace: &mut Trace, state: &mut State, message: &Value, from: Option<SmolStr>) {
     let key = some(message, "id").map(Value::to_string);
+    let method = get(message, "method");
+    if method.is_some_and(|method| method.as_str().is_none()) {
+        let refusal = Refusal {
+            kind: ProblemKind::WrongType,
+            message: "expected a method as text".to_owned(),
+        };
+        trace.unreadable_call(message, refusal);
+        return;
+    }
     let Some(key) = key else {
-        // A notification.
-        trace.push(Draft::other(message));
+        // A notification, or a call that no answer can name.
+        if text(message, "method") == Some(CALL) {
+            tool_call(trace, state, message);
+        } else {
+            trace.push(Draft::other(message));
+        }
         return;
     };
     if let Some(method) = text(message, "method") {
-        let call = if method == "tools/call" {
+        let call = if method == CALL {
             tool_call(trace, state, message)
         } else {
             trace.push(Draft::other(message));
@@ -205,6 +231,7 @@ fn tool_call(trace: &mut Trace, state: &mut State, message: &Value) -> Option<Sm
     }
     let args = match get(params, "arguments") {
         Some(recorded) => trace.args(Some(recorded)),
+        None if !is_object(params) => None,
         // The protocol lets a call without arguments leave them out.
         None => Some(object(Vec::new())),
     };

@@ -6,7 +6,9 @@ use super::ItemPlace;
 use super::event::canonical_role;
 use super::json_text::{self, Refusal};
 use super::pydantic_ai;
-use super::shape::{get, is_object, items, kind, list, object, says_nothing, some, text, without};
+use super::shape::{
+    at, first, get, is_object, items, kind, list, object, says_nothing, some, text, without,
+};
 use super::trace::Out;
 use super::units::{Record, are_items};
 use crate::problem::ProblemKind;
@@ -367,6 +369,7 @@ pub(super) fn is_call(value: &Value) -> bool {
     }
     let named = ["functionCall", "function_call", "toolUse", "toolInvocation"];
     makes_calls(value)
+        || at(value, &["function", "arguments"]).is_some()
         || named
             .iter()
             .any(|key| get(value, key).is_some_and(is_object))
@@ -378,6 +381,27 @@ pub(super) fn is_call(value: &Value) -> bool {
                 || kind == "tool_call"
                 || (kind.ends_with("_call") && get(value, "call_id").is_some())
         })
+}
+
+/// Whether a value has the shape of a call under any name, as it is found where an agent speaks: something named, with arguments.
+/// Elsewhere it may be a task or an expectation.
+pub(super) fn resembles_call(value: &Value) -> bool {
+    const NAMES: [&str; 6] = [
+        "name",
+        "tool",
+        "tool_name",
+        "toolName",
+        "function_name",
+        "function",
+    ];
+    let has_arguments = || {
+        first(value, &["arguments", "args", "tool_args", "tool_input"]).is_some()
+            || get(value, "input").is_some_and(is_object)
+    };
+    is_object(value)
+        && (is_call(value)
+            || text(value, "method") == Some("tools/call")
+            || first(value, &NAMES).is_some() && has_arguments())
 }
 
 /// Whether the message itself would say nothing beside its calls.

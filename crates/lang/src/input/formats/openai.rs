@@ -25,7 +25,7 @@ pub(super) fn read_with(input: &Input<'_>, out: &mut Out, one: fn(&mut Trace, &V
         match unit {
             Unit::Items(items) => {
                 let mut trace = out.trace(None, items.n, items.line);
-                messages(&mut trace, &items.items, one, out);
+                messages(&mut trace, &items.items, one);
                 trace.finish(out);
             }
             Unit::Record(record) => read_record(&record, out, one),
@@ -44,17 +44,20 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         let mut trace = out.trace(id, record.n, record.line);
         trace.meta(found.facts(record.value));
         let items = Items::of(found.items, record.line, record.n);
-        messages(&mut trace, &items.items, one, out);
+        messages(&mut trace, &items.items, one);
+        let mut position = items.items.len();
         let mut read = found.reported;
         // A log of requests has the answer beside the messages; some repeat it there.
         if let Some(answer) = answer(record.value) {
             if !repeats(found.items, &answer.message) {
-                trace.item(items.items.len(), record.line, &answer.message, None, None);
-                one(&mut trace, &answer.message);
+                trace.item(position, record.line, &answer.message, None, None);
+                checked(&mut trace, &answer.message, one);
+                position += 1;
             }
             out.lose_parts(OTHER_CHOICES, answer.others, place);
             read.push(answer.pointer);
         }
+        unread::calls_beside(&mut trace, position, record, out);
         read.push(found.pointer.clone());
         trace.list(found.pointer);
         trace.complete(complete(record.value));
@@ -71,7 +74,8 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
             member => without(record.value, &[member]),
         });
         trace.item(0, record.line, &answer.message, at(record.value), None);
-        one(&mut trace, &answer.message);
+        checked(&mut trace, &answer.message, one);
+        unread::calls_beside(&mut trace, 1, record, out);
         out.lose_parts(OTHER_CHOICES, answer.others, place);
         unread::report(
             record,
@@ -86,7 +90,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     if is_message(record.value) {
         let mut trace = out.trace(None, record.n, record.line);
         trace.item(0, record.line, record.value, at(record.value), None);
-        one(&mut trace, record.value);
+        checked(&mut trace, record.value, one);
         trace.finish(out);
         return;
     }
@@ -113,14 +117,19 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
 
 pub(super) const OTHER_CHOICES: &str = "choices after the first";
 
-fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value), out: &mut Out) {
+fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value)) {
     for (index, item) in items.iter().enumerate() {
         trace.item(index, item.line, item.value, at(item.value), None);
-        let calls = trace.calls();
-        one(trace, item.value);
-        if trace.calls() == calls {
-            unread::report_calls(item.value, trace.place(), out);
-        }
+        checked(trace, item.value, one);
+    }
+}
+
+/// Reads one message, and a call in it that `one` does not read as one of which nothing is known.
+pub(super) fn checked(trace: &mut Trace, message: &Value, one: fn(&mut Trace, &Value)) {
+    let calls = trace.calls();
+    one(trace, message);
+    if trace.calls() == calls {
+        unread::call_in(trace, message);
     }
 }
 
@@ -158,11 +167,15 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
 
 /// Reads the events of a message that was mapped to this shape from `raw`.
 pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
-    let Some(role) = text(message, "role") else {
-        if pydantic_ai::is_message(message) {
+    let role = match text(message, "role") {
+        Some(role) => role,
+        None if pydantic_ai::is_message(message) => {
             pydantic_ai::message(trace, message);
+            return;
         }
-        return;
+        // Only an agent makes calls.
+        None if makes_calls(message) => "assistant",
+        None => return,
     };
     if has_blocks(message) {
         anthropic::message(trace, message);
@@ -175,6 +188,7 @@ pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
     }
     if matches!(role, "tool" | "function") {
         result(trace, message);
+        calls_of_result(trace, message);
         return;
     }
     if let Some(reasoning) = first(message, &["reasoning_content", "reasoning"])
@@ -202,6 +216,24 @@ pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
 pub(super) fn calls(trace: &mut Trace, message: &Value) {
     for call in messages::calls(message) {
         match call {
+            Ok(call) => self::call(trace, &call),
+            Err(refusal) => trace.unreadable_call(message, refusal),
+        }
+    }
+}
+
+/// Reads the calls that a result has itself, unless they are those that were made before: some records repeat the call that
+/// was answered (`tool_call`).
+fn calls_of_result(trace: &mut Trace, message: &Value) {
+    if ["tool_calls", "toolCalls", "function_call"]
+        .iter()
+        .all(|key| get(message, key).is_none())
+    {
+        return;
+    }
+    for call in messages::calls(&without(message, &["tool_call", "toolCall"])) {
+        match call {
+            Ok(call) if id(get(&call, "id")).is_some_and(|id| trace.knows_call(&id)) => {}
             Ok(call) => self::call(trace, &call),
             Err(refusal) => trace.unreadable_call(message, refusal),
         }

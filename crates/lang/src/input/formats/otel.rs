@@ -12,16 +12,17 @@ use indexmap::IndexMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
-use super::json_text;
+use super::json_text::{self, Refusal};
 use super::otel_span::{Around, Span, is_span, resource_of, span};
 use super::shape::{
-    content_text, first, get, id, is_object, items, join, kind, list, object, part_text, text,
-    unpack, without,
+    content_text, first, get, id, is_object, items, join, kind, list, object, part_text,
+    says_nothing, text, unpack, without,
 };
 use super::spans::{Timeline, rfc3339};
 use super::trace::{Out, Trace};
 use super::units::Lines;
 use super::{Input, ItemPlace};
+use crate::problem::ProblemKind;
 use crate::value::{Text, Value};
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -246,7 +247,15 @@ fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
             }
             _ => {
                 let said = Some(Value::Null);
-                trace.push(Draft::other(span.raw).text(said).at(start));
+                if span.is_closed() {
+                    let refusal = Refusal {
+                        kind: ProblemKind::WrongType,
+                        message: "expected an object or a list of attributes".to_owned(),
+                    };
+                    trace.unreadable_call(span.raw, refusal);
+                } else {
+                    trace.push(Draft::other(span.raw).text(said).at(start));
+                }
                 timeline.mark(&trace, span.start);
             }
         }
@@ -327,10 +336,17 @@ fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {
         "traceloop.entity.name",
     ]
     .iter()
-    .find_map(|key| span.text(key))
-    .or_else(|| span.name.strip_prefix("execute_tool "))
-    .or_else(|| span.name.strip_prefix("tools/call "));
-    let tool = tool.or((!span.name.is_empty()).then_some(span.name.as_str()));
+    .find_map(|key| span.attribute(key));
+    let tool = match tool {
+        // A name that cannot be read is not that of the span.
+        Some(tool) => tool.as_str(),
+        None => {
+            let name = span.name.as_str();
+            let named = ["execute_tool ", "tools/call "];
+            let named = named.iter().find_map(|begin| name.strip_prefix(begin));
+            named.or((!name.is_empty()).then_some(name))
+        }
+    };
     let named = [
         "gen_ai.tool.call.arguments",
         "gen_ai.tool.args",
@@ -432,7 +448,11 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
                     None if get(message, "tool.name").is_some() => calls.push(message),
                     None => texts.extend(part_text(message)),
                 }
-                calls.extend(list(message, "tool_calls").unwrap_or(&[]));
+                match get(message, "tool_calls") {
+                    Some(Value::List(several)) => calls.extend(several.iter()),
+                    Some(one) if !says_nothing(Some(one)) => calls.push(one),
+                    _ => {}
+                }
             }
         }
         _ => {}
@@ -450,10 +470,12 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
     if calls.is_empty() {
         calls.extend(&numbered);
     }
-    if calls.is_empty()
-        && let Some(Value::List(asked)) = &asked
-    {
-        calls.extend(asked.iter());
+    if calls.is_empty() {
+        match &asked {
+            Some(Value::List(several)) => calls.extend(several.iter()),
+            Some(one) if !says_nothing(Some(one)) => calls.push(one),
+            _ => {}
+        }
     }
     let said = match (&read, flat.is_empty()) {
         (None, true) => None,

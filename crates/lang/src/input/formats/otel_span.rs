@@ -32,6 +32,12 @@ impl<'a> Span<'a> {
         some(&self.attributes, name)
     }
 
+    /// Whether it has attributes that cannot be read, so that it may be the call of a tool.
+    pub(super) fn is_closed(&self) -> bool {
+        let recorded = first(self.raw, &["attributes", "tags"]);
+        recorded.is_some_and(|recorded| !is_object(recorded) && items(recorded).is_none())
+    }
+
     /// Returns the attributes of its events.
     pub(super) fn events(&self) -> Vec<Value> {
         let events = list(self.raw, "events").unwrap_or(&[]).iter();

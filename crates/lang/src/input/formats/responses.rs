@@ -123,7 +123,20 @@ fn items_member(value: &Value) -> Option<(&'static str, &[Value])> {
 fn read_items(trace: &mut Trace, from: usize, items: &[Item<'_>]) {
     for (index, it) in items.iter().enumerate() {
         trace.item(from + index, it.line, it.value, openai::at(it.value), None);
-        item(trace, it.value);
+        checked(trace, it.value);
+    }
+}
+
+/// Reads the events of one item, and a call in it that is not read there as one of which nothing is known.
+pub(super) fn checked(trace: &mut Trace, item: &Value) {
+    let calls = trace.calls();
+    self::item(trace, item);
+    // Lists of tools, approvals and answers contain what is named and has arguments.
+    let no_calls = |kind: &str| {
+        kind.ends_with("_output") || kind == "mcp_list_tools" || kind.starts_with("mcp_approval_")
+    };
+    if trace.calls() == calls && !kind(item).is_some_and(no_calls) {
+        unread::call_in(trace, item);
     }
 }
 
@@ -159,7 +172,13 @@ pub(super) fn item(trace: &mut Trace, item: &Value) {
 /// Reads a call of a function, or of a hosted tool, which is named by its type and may carry its own result.
 fn call(trace: &mut Trace, kind: &str, item: &Value) {
     let hosted = kind.trim_end_matches("_call");
-    let tool = text(item, "name").unwrap_or(hosted);
+    // What has a name of its own is not named by its type, even if the name is missing.
+    let tool = match get(item, "name") {
+        Some(name) => name.as_str(),
+        None => {
+            Some(hosted).filter(|hosted| !matches!(*hosted, "function" | "custom_tool" | "mcp"))
+        }
+    };
     let args = match get(item, "arguments") {
         Some(recorded) => trace.args(Some(recorded)),
         None => match first(
@@ -171,7 +190,7 @@ fn call(trace: &mut Trace, kind: &str, item: &Value) {
         },
     };
     let id = id(first(item, &["call_id", "id"]));
-    let draft = Draft::call(item).tool(Some(tool)).args(args);
+    let draft = Draft::call(item).tool(tool).args(args);
     let id = trace.call(draft, id.as_deref());
     // Hosted tools are answered in the same item.
     let answer = first(item, &["output", "outputs", "results", "result"]);

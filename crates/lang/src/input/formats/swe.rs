@@ -6,13 +6,16 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::event::Draft;
+use super::json_text::Refusal;
 use super::messages::{find_list, is_message};
 use super::openai;
 use super::openhands;
-use super::shape::{at, first, get, id, is_object, list, object, text, without};
+use super::shape::{at, first, get, id, is_object, list, object, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, are_items, units};
+use super::unread;
 use super::{Input, ItemPlace};
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -89,10 +92,25 @@ fn read_items(trace: &mut Trace, items: &Items<'_>) {
             step(trace, value);
         } else if openhands::is_event(value) {
             openhands::event(trace, &mut events, value);
+        } else if some(value, "action").is_some_and(|action| action.as_str().is_none()) {
+            unread_action(trace, value);
         } else if is_object(value) {
+            let calls = trace.calls();
             message(trace, value, &mut waiting);
+            if trace.calls() == calls {
+                unread::call_in(trace, value);
+            }
         }
     }
+}
+
+/// Adds an action that cannot be read: each is a call.
+fn unread_action(trace: &mut Trace, holder: &Value) {
+    let refusal = Refusal {
+        kind: ProblemKind::WrongType,
+        message: "expected an action as text".to_owned(),
+    };
+    trace.unreadable_call(holder, refusal);
 }
 
 /// Reads the thought, the action and the observation. The tool is the first word of the command, the command its argument.
@@ -149,13 +167,19 @@ fn message(trace: &mut Trace, message: &Value, waiting: &mut Option<smol_str::Sm
     if text(message, "role") != Some("assistant") || super::messages::makes_calls(message) {
         return;
     }
-    let actions = get(message, "extra").and_then(|extra| list(extra, "actions"));
-    let mut commands: Vec<&str> = actions
-        .unwrap_or(&[])
-        .iter()
-        .filter_map(|action| text(action, "command").or_else(|| action.as_str()))
-        .collect();
-    if commands.is_empty() {
+    let actions = get(message, "extra").and_then(|extra| some(extra, "actions"));
+    let actions = match actions {
+        Some(Value::List(actions)) => actions,
+        one => one.map_or(&[][..], std::slice::from_ref),
+    };
+    let mut commands: Vec<&str> = Vec::new();
+    for action in actions {
+        match text(action, "command").or_else(|| action.as_str()) {
+            Some(command) => commands.push(command),
+            None => unread_action(trace, message),
+        }
+    }
+    if actions.is_empty() {
         let mut fenced = FENCE.iter().flat_map(|fence| fence.captures_iter(said));
         // The agent's rule is one command a message; other numbers are not run.
         if let (Some(one), None) = (fenced.next(), fenced.next()) {

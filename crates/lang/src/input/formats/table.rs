@@ -6,12 +6,13 @@
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
-use super::json_text;
+use super::json_text::{self, Refusal};
 use super::shape::{get, id, is_object, object, string};
 use super::spans::rfc3339;
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
 use super::{Input, ItemPlace, Refused};
+use crate::input::document::{unknown, why};
 use crate::problem::ProblemKind;
 use crate::value::{Instant, Number, Value};
 
@@ -113,7 +114,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
             line: Some(*line),
         })
         .collect();
-    traces(&items, out);
+    traces(&items, true, out);
 }
 
 /// Returns a name that two columns have. Columns without a name are ignored.
@@ -185,7 +186,7 @@ fn quotes(written: &[u8], separator: u8) -> Result<(), &'static str> {
 
 /// Reads rows that are objects already.
 pub(super) fn read_rows(input: &Input<'_>, out: &mut Out) {
-    traces(&flat(input, &["rows"]), out);
+    traces(&flat(input, &["rows"]), false, out);
 }
 
 pub(super) fn separator(header: &[u8]) -> u8 {
@@ -208,6 +209,11 @@ fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
         }
         let text = String::from_utf8_lossy(cell);
         members.push((name.clone(), self::cell(name, &text)));
+    }
+    // An empty cell is absent; one that the row does not reach was cut off, or the cells before it are those of others.
+    let missing = columns.get(row.len()..).unwrap_or_default();
+    for name in missing.iter().filter(|name| !name.is_empty()) {
+        members.push((name.clone(), unknown(ProblemKind::Malformed)));
     }
     object(members)
 }
@@ -245,7 +251,8 @@ fn exact(number: Number, text: &str) -> Value {
     }
 }
 
-fn traces(items: &[Item<'_>], out: &mut Out) {
+/// Reads rows; in those of a `text`, unknown cells are missing ones.
+fn traces(items: &[Item<'_>], text: bool, out: &mut Out) {
     let mut traces: IndexMap<Option<SmolStr>, Vec<&Item<'_>>> = IndexMap::new();
     for item in items {
         if !is_object(item.value) {
@@ -264,6 +271,9 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
         let mut trace = out.trace(name, u32::try_from(n).unwrap_or(u32::MAX), line);
         for (index, row) in rows.iter().enumerate() {
             trace.item(index, row.line, row.value, None, None);
+            if text {
+                cut(&mut trace, row.value);
+            }
             let (event, lost) = event(&mut trace, row.value);
             trace.push_as_it_is(event);
             let place = ItemPlace {
@@ -274,6 +284,24 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
         }
         trace.finish(out);
     }
+}
+
+/// Reports the cells that a row lacks.
+fn cut(trace: &mut Trace, row: &Value) {
+    let Value::Object(cells) = row else {
+        return;
+    };
+    let is_missing = |(_, cell): &(&SmolStr, &Value)| why(cell).is_some();
+    let Some((first, _)) = cells.iter().find(is_missing) else {
+        return;
+    };
+    let missing = cells.iter().filter(is_missing).count();
+    let message = match missing {
+        1 => format!("the row ends before its last cell, `{first}`"),
+        missing => format!("the row ends before its last {missing} cells, from `{first}` on"),
+    };
+    let kind = ProblemKind::Malformed;
+    trace.fault("raw", Refusal { kind, message });
 }
 
 fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {

@@ -1,10 +1,13 @@
 //! Unread data: reports messages and calls in places that no reader examines.
 
 use super::ItemPlace;
-use super::messages::{is_call, pointer, speaks};
-use super::shape::text;
-use super::trace::Out;
+use super::json_text::Refusal;
+use super::messages::{self, makes_calls, pointer, resembles_call, speaks};
+use super::openai;
+use super::shape::{get, id, text};
+use super::trace::{Out, Trace};
 use super::units::Record;
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 /// Levels that are searched below a record or message; recordings nest their messages in few.
@@ -38,25 +41,75 @@ pub(super) fn report(
     }
 }
 
-/// Tells of calls in members of an assistant's message that no reader knows; for messages that gave no call.
-pub(super) fn report_calls(message: &Value, place: ItemPlace, out: &mut Out) {
-    if matches!(
-        text(message, "role"),
-        Some("user" | "human" | "system" | "developer" | "tool" | "function")
-    ) {
+/// Reads the calls that a record has beside its messages, as the answer to them, at this position of its list. Those that the
+/// messages made are reported.
+pub(super) fn calls_beside(trace: &mut Trace, position: usize, record: &Record<'_>, out: &mut Out) {
+    if !makes_calls(record.value) {
         return;
     }
+    let known = |call: &Value| id(get(call, "id")).is_some_and(|id| trace.knows_call(&id));
+    let calls = messages::calls(record.value);
+    if calls.iter().all(|call| call.as_deref().is_ok_and(known)) {
+        let place = ItemPlace {
+            line: record.line,
+            index: None,
+        };
+        let what = "calls beside the messages that made them";
+        out.lose_parts(what, calls.len() as u64, place);
+        return;
+    }
+    trace.item(position, record.line, record.value, None, None);
+    openai::calls(trace, record.value);
+}
+
+/// Reads a call that lies in an item where no reader looks as one of which nothing is known; for items that gave no call.
+pub(super) fn call_in(trace: &mut Trace, item: &Value) {
+    if let Some(place) = place_of_call(item) {
+        let refusal = Refusal {
+            kind: ProblemKind::WrongType,
+            message: match place.as_str() {
+                "" => "expected the shape of a call, found another".to_owned(),
+                place => format!("expected no call at `{place}`"),
+            },
+        };
+        trace.unreadable_call(item, refusal);
+    }
+}
+
+/// Returns the pointer to what may be a call in an item of an agent. What others say, and results, may contain anything.
+fn place_of_call(item: &Value) -> Option<String> {
+    const OTHERS: [&str; 5] = ["user", "human", "system", "developer", "tool"];
+    let speaker = ["role", "type", "source"];
+    let mut speaker = speaker.iter().filter_map(|key| text(item, key));
+    if speaker.any(|speaker| OTHERS.contains(&speaker)) || text(item, "role") == Some("function") {
+        return None;
+    }
+    if !holds_call(item, LEVELS) {
+        return None;
+    }
+    if resembles_call(item) {
+        return Some(String::new());
+    }
     let mut search = Search {
-        is: &is_call,
+        is: &resembles_call,
         read: &[],
         path: Vec::new(),
         count: 0,
         first: String::new(),
     };
-    search.members(message);
-    if search.count > 0 {
-        let what = format!("calls in the member `{}` of a message", search.first);
-        out.lose_parts(what, search.count, place);
+    search.members(item);
+    (search.count > 0).then_some(search.first)
+}
+
+/// Whether a value is or holds what may be a call, to that depth. Most do not, so that no path is kept on the way.
+fn holds_call(value: &Value, levels: usize) -> bool {
+    let inner = |value| levels > 0 && holds_call(value, levels - 1);
+    match value {
+        Value::Object(members) => {
+            resembles_call(value) || members.iter().any(|(_, member)| inner(member))
+        }
+        Value::List(elements) => elements.iter().any(inner),
+        _ => false,
     }
 }
 
