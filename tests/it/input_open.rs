@@ -135,3 +135,80 @@ fn tables_are_recognised() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+/// Files that are passed over are counted by their endings, once a folder; specs and hidden files are not meant.
+#[test]
+fn files_that_are_passed_over_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "a.json",
+        "b.txt",
+        "c.JSONL.bak",
+        "d/e.txt",
+        "d/f",
+        "g.jsonl.bz2",
+        "p.guard",
+        ".h.txt",
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "{}").unwrap();
+    }
+    let root = folder.path().to_str().unwrap();
+    let messages = |selection: &Selection| -> Vec<String> {
+        let (_, problems) = selection.find([root]);
+        problems
+            .into_iter()
+            .map(|problem| problem.message.to_string())
+            .collect()
+    };
+    assert_eq!(
+        messages(&selection(&[], &[])),
+        [
+            "5 files of this folder were not read (1 .bak, 1 .bz2, 2 .txt, 1 without an ending): name them, or select with `--glob`"
+        ]
+    );
+    assert_eq!(
+        messages(&selection(&[], &["*.bak", "*.bz2", "d/*"])),
+        ["1 file of this folder was not read (1 .txt): name them, or select with `--glob`"]
+    );
+    assert!(messages(&selection(&["*"], &[])).is_empty());
+}
+
+/// What stands behind the data of a gzip file is no truncation of it; UTF-16 is named.
+#[test]
+fn damage_is_named() {
+    let gzip = |text: &str| {
+        let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut member, text.as_bytes()).unwrap();
+        member.finish().unwrap()
+    };
+    let read = |bytes: Vec<u8>| -> (String, Option<String>) {
+        let limits = guard_lang::input::limits::InputLimits::default();
+        let mut text = Vec::new();
+        let from = std::io::Cursor::new(bytes);
+        let read = guard_lang::input::open::decompressed(from, &limits)
+            .and_then(|mut from| from.read_to_end(&mut text));
+        let error = read.err().map(|error| error.to_string());
+        (String::from_utf8(text).unwrap(), error)
+    };
+    let two = [gzip("one\n"), gzip("two\n")].concat();
+    assert_eq!(read(two.clone()), ("one\ntwo\n".to_owned(), None));
+    let (text, error) = read([two.as_slice(), b"garbage"].concat());
+    assert_eq!(text, "one\ntwo\n");
+    assert!(error.unwrap().contains("behind the end of the gzip data"));
+    let (text, error) = read(two[..two.len() - 3].to_vec());
+    assert_eq!(text, "one\ntwo\n");
+    assert!(error.is_some_and(|error| !error.contains("behind")));
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        for mark in ["", "\u{feff}"] {
+            let text = format!("{mark}{{\"a\": 1}}");
+            let bytes = text.encode_utf16().flat_map(order).collect();
+            let (_, error) = read(bytes);
+            assert!(
+                error.is_some_and(|error| error.contains("UTF-16")),
+                "{text:?}"
+            );
+        }
+    }
+}

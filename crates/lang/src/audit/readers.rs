@@ -236,6 +236,9 @@ impl Readers {
         match detected.filter(|detected| detected.format != Format::Native) {
             None => {
                 let report = read::read_through(splitter, file, &self.projection, worker, emit);
+                if report.accounting.records + report.accounting.events == 0 && is_table(file) {
+                    return with_note(report, file, NO_HEADER.to_owned());
+                }
                 match is_known {
                     true => report,
                     false => with_note(report, file, UNKNOWN_FORMAT.to_owned()),
@@ -257,6 +260,14 @@ impl Readers {
 
 /// The note on a file whose format is not recognized.
 const UNKNOWN_FORMAT: &str = "no format is recognized, so each document is read as an event with the fields of the spec; if it is a recording, name its format with `--from`";
+
+/// The note on a table whose first line names no column that is known.
+const NO_HEADER: &str = "no header row is recognized: the first line of a table names its columns (`trace`, `kind`, `tool` …); if it does, name the format with `--from csv`";
+
+fn is_table(file: &FileName) -> bool {
+    let name = file.path.to_ascii_lowercase();
+    [".csv", ".tsv"].iter().any(|ending| name.ends_with(ending))
+}
 
 /// Puts a note on the whole file before its problems.
 fn with_note(mut report: FileReport, file: &FileName, note: String) -> FileReport {

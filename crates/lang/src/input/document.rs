@@ -387,7 +387,10 @@ impl TreeBuilder {
             _ => match scanner.scalar(peek).map(scalar)? {
                 Ok(value) => Ok(value),
                 Err(digits) => {
-                    let message = format!("number `{}` is out of range", brief(digits));
+                    let message = match digits.ends_with(|last: char| last.is_ascii_digit()) {
+                        true => format!("number `{}` is out of range", brief(digits)),
+                        false => format!("`{}` is not a number of JSON", brief(digits)),
+                    };
                     self.unknown(start, ProblemKind::Number, message)
                 }
             },

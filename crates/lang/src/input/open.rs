@@ -5,13 +5,15 @@
 //! over, as are symbolic links to folders. A file that is named itself is always read, whatever it is called.
 //! Compression and archives are recognized by the first bytes, never by the name.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flate2::bufread::GzDecoder;
 use globset::{Glob, GlobMatcher};
 use walkdir::{DirEntry, WalkDir};
 
@@ -156,7 +158,6 @@ impl Selection {
                 };
                 problem(ProblemKind::Unreadable, argument, message);
             }
-            // Without patterns, files of other kinds are expected beside traces.
             if let Some(patterns) = self.quoted().filter(|_| found.unmatched > 0) {
                 let message = match found.unmatched {
                     1 => {
@@ -167,6 +168,9 @@ impl Selection {
                     ),
                 };
                 problem(ProblemKind::Odd, argument, message);
+            }
+            if !found.passed.is_empty() && self.include.is_empty() {
+                problem(ProblemKind::Odd, argument, passed_over(&found.passed));
             }
             if found.outside > 0 {
                 let message = match found.outside {
@@ -219,6 +223,8 @@ pub struct Listing {
     pub sources: Vec<Source>,
     /// The number of files of the folder that match no pattern (or, without patterns, have no known extension).
     pub unmatched: usize,
+    /// The endings of the files that are not read because of their endings, or because they are no files, with their numbers.
+    pub passed: BTreeMap<String, usize>,
     /// The number of links in the folder to files outside it, which are not read: recordings are data, and do not choose what
     /// else is read.
     pub outside: usize,
@@ -261,6 +267,10 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreada
             unreadable(&place, error.into())
         })?;
         if !entry.path().is_file() {
+            let kind = entry.file_type();
+            if !kind.is_dir() && !kind.is_symlink() {
+                *listing.passed.entry(NO_FILE.to_owned()).or_default() += 1;
+            }
             continue;
         }
         if entry.path_is_symlink() && !lies_below(entry.path(), path) {
@@ -269,7 +279,14 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreada
         }
         let below = below(entry.path(), path);
         match selection.choose(&below) {
-            Choice::Unmatched => listing.unmatched += 1,
+            Choice::Unmatched => {
+                listing.unmatched += 1;
+                // Specs lie beside the traces that they are about.
+                let ending = ending(&below);
+                if ending != ".guard" {
+                    *listing.passed.entry(ending).or_default() += 1;
+                }
+            }
             Choice::Excluded => {}
             Choice::Taken => listing.sources.push(Source {
                 name: FileName {
@@ -281,6 +298,38 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreada
         }
     }
     Ok(listing)
+}
+
+/// The name of what a folder has beside files that can be read: pipes, sockets and devices.
+const NO_FILE: &str = "pipes and devices";
+
+/// Endings that are named in a note.
+const ENDINGS: usize = 8;
+
+/// Returns the ending of a file's name, with its dot.
+fn ending(below: &str) -> String {
+    let name = below.rsplit('/').next().unwrap_or(below);
+    match name.rsplit_once('.') {
+        Some((_, ending)) => format!(".{}", ending.to_ascii_lowercase()),
+        None => "without an ending".to_owned(),
+    }
+}
+
+fn passed_over(endings: &BTreeMap<String, usize>) -> String {
+    let total: usize = endings.values().sum();
+    let named = endings.iter().take(ENDINGS);
+    let mut named: Vec<String> = named.map(|(ending, n)| format!("{n} {ending}")).collect();
+    if endings.len() > ENDINGS {
+        named.push("others".to_owned());
+    }
+    let (files, were) = match total {
+        1 => ("file", "was"),
+        _ => ("files", "were"),
+    };
+    format!(
+        "{total} {files} of this folder {were} not read ({}): name them, or select with `--glob`",
+        named.join(", ")
+    )
 }
 
 /// Whether the target of a link lies below a folder.
@@ -473,6 +522,46 @@ fn rows(_: &Path, _: Option<&Projection>, _: bool, _: &InputLimits) -> io::Resul
     ))
 }
 
+/// Whether a text begins as UTF-16: with its mark, or with two plain characters, each beside a zero byte.
+fn is_utf16(magic: &[u8]) -> bool {
+    match *magic {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [0, a, 0, b] | [a, 0, b, 0] => a.is_ascii_graphic() && b.is_ascii(),
+        _ => false,
+    }
+}
+
+/// The text of a gzip file: of all its members, one after the other.
+struct Members<R> {
+    /// The member that is being read; none behind the last.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(member) = &mut self.member else {
+                return Ok(0);
+            };
+            let n = member.read(into)?;
+            if n > 0 || into.is_empty() {
+                return Ok(n);
+            }
+            let behind = member.get_mut().fill_buf()?.first().copied();
+            let from = self.member.take().map(GzDecoder::into_inner);
+            match behind {
+                None => {}
+                Some(0x1f) => self.member = from.map(GzDecoder::new),
+                Some(_) => {
+                    return Err(io::Error::other(
+                        "there are bytes behind the end of the gzip data",
+                    ));
+                }
+            }
+        }
+    }
+}
+
 /// Text that may be of any ratio to its compressed bytes: small files compress well.
 pub(super) const ANY_RATIO: u64 = 16 << 20;
 
@@ -499,6 +588,11 @@ pub fn decompressed(
             "Parquet and Arrow files are read from files, not from streams",
         ));
     }
+    if is_utf16(&magic) {
+        return Err(io::Error::other(
+            "UTF-16 text: convert it to UTF-8 (`iconv -f UTF-16 -t UTF-8`)",
+        ));
+    }
     let zip = archive::MAGIC.iter().any(|known| magic == *known);
     let whole = io::Cursor::new(magic).chain(from);
     if zip {
@@ -513,9 +607,9 @@ pub fn decompressed(
         return archive::samples(io::Cursor::new(bytes), limits);
     }
     let text: Box<dyn Read + Send> = if gzip {
-        Box::new(flate2::bufread::MultiGzDecoder::new(
-            BufReader::with_capacity(256 << 10, whole),
-        ))
+        Box::new(Members {
+            member: Some(GzDecoder::new(BufReader::with_capacity(256 << 10, whole))),
+        })
     } else if zstd {
         Box::new(zstd::stream::read::Decoder::new(whole)?)
     } else {
