@@ -265,6 +265,16 @@ const CALLS: &[(Format, &str, Option<&str>)] = &[
     ),
     (
         Format::OpenAiResponses,
+        r#"{"input":[],"output":$item}"#,
+        READ,
+    ),
+    (
+        Format::Codex,
+        "{\"type\":\"turn_context\",\"payload\":{}}\n{\"type\":\"response_item\",\"payload\":\"pay\"}",
+        UNKNOWN,
+    ),
+    (
+        Format::OpenAiResponses,
         r#"{"input":[],"output":[{"type":"future","inner":[$item]}]}"#,
         UNKNOWN,
     ),
@@ -431,6 +441,26 @@ fn files_of_other_formats_are_reported() {
         let left_out: u64 = converted.losses.iter().map(|loss| loss.count).sum();
         assert_eq!((left_out, converted.items), (2, 2), "{format}");
     }
+}
+
+/// JSON is no table.
+#[test]
+fn json_is_no_table() {
+    for text in [
+        "[\n{\"tool\": \"pay\"}\n]\n",
+        "{\"tool\": \"pay\"}\n",
+        "{\n\"a\": 1}",
+        "[{\"a\": 1}]",
+    ] {
+        let converted = convert(Format::Csv, &Input::Text(text.as_bytes()));
+        accounted(&converted);
+        assert!(
+            converted.traces.is_empty() && !converted.losses.is_empty(),
+            "{text}"
+        );
+    }
+    let converted = convert(Format::Csv, &Input::Text(b"[id],[tool]\n1,pay\n"));
+    assert_eq!(converted.traces.len(), 1);
 }
 
 /// The time of a call in a session of Gemini is that of its result; results of one message stand in the order of their times.

@@ -158,6 +158,7 @@ pub(crate) fn stand_in(kind: ProblemKind) -> CellResult {
         ProblemKind::DuplicateKey => "contains an object with a duplicate key",
         ProblemKind::InvalidUtf8 => HALF_PAIR,
         ProblemKind::WrongType => "`each` expects a list, found an object",
+        ProblemKind::Malformed => "is or contains a value that the data lacks",
         _ => "is or contains a number out of range, or `NaN` or `Infinity`, which JSON has not",
     };
     trouble(kind, message.to_owned())

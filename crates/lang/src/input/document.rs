@@ -29,6 +29,7 @@ pub fn unknown(why: ProblemKind) -> Value {
     let index = match why {
         ProblemKind::DuplicateKey => 1,
         ProblemKind::InvalidUtf8 => 2,
+        ProblemKind::Malformed => 3,
         _ => 0,
     };
     Value::Enum(EnumValue {
@@ -46,6 +47,7 @@ pub fn why(value: &Value) -> Option<ProblemKind> {
         }) => Some(match index {
             1 => ProblemKind::DuplicateKey,
             2 => ProblemKind::InvalidUtf8,
+            3 => ProblemKind::Malformed,
             _ => ProblemKind::Number,
         }),
         _ => None,

@@ -301,7 +301,7 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreada
 }
 
 /// The name of what a folder has beside files that can be read: pipes, sockets and devices.
-const NO_FILE: &str = "pipes and devices";
+const NO_FILE: &str = "not a regular file";
 
 /// Endings that are named in a note.
 const ENDINGS: usize = 8;

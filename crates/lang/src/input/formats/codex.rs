@@ -6,12 +6,14 @@
 use smol_str::SmolStr;
 
 use super::event::Draft;
+use super::json_text::Refusal;
 use super::responses;
 use super::shape::{first, get, id, is_object, kind, object, some, text};
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
 use super::unread;
 use super::{Input, ItemPlace};
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -84,6 +86,14 @@ fn is_header(line: &Value) -> bool {
 fn bare(trace: &mut Trace, meta: &mut Vec<(SmolStr, Value)>, line: &Value) {
     match kind(line) {
         Some(_) if responses::is_item(line) => responses::checked(trace, line),
+        // Calls are such items.
+        Some("response_item") => {
+            let refusal = Refusal {
+                kind: ProblemKind::WrongType,
+                message: "expected an item at `payload`".to_owned(),
+            };
+            trace.unreadable_call(line, refusal);
+        }
         None if is_header(line) => gather(meta, line),
         _ => unread::call_in(trace, line),
     }

@@ -54,7 +54,10 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         let messages = || items(input).is_some_and(|items| are_items(items.iter(), is_item));
         (key == "input" || messages()).then_some((key, input))
     });
-    let output = list(response, "output").map(|output| ("output", output));
+    let output = get(response, "output").and_then(|output| match output {
+        Value::List(several) => Some(("output", &**several)),
+        one => is_item(one).then(|| ("output", std::slice::from_ref(one))),
+    });
     let (above_output, output) = match output {
         Some(output) => (above_output, Some(output)),
         None => (None, items_member(value)),

@@ -26,6 +26,15 @@ const AGENT: [&str; 3] = ["resource", "org:resource", "actor"];
 pub(super) fn read(bytes: &[u8], out: &mut Out) {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(bytes);
+    let begin = header.trim_ascii();
+    let json: [&[u8]; 2] = [b"{\"", b"[{"];
+    if matches!(begin, b"[" | b"{") || json.iter().any(|json| begin.starts_with(json)) {
+        out.lose_item(
+            "expected a table for `csv`, found JSON",
+            ItemPlace::default(),
+        );
+        return;
+    }
     let separator = separator(header);
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(separator)
