@@ -3,11 +3,12 @@
 use super::ShellError;
 use super::follow::{base, is_common, known_name, unversioned};
 use super::option_table::GIT_FILES;
+use super::settings::{CODE_FOLDERS, PROGRAM_FILES};
 use super::syntax::{Kind, Node, literal};
 use super::table::{
-    BUILDS_BY_COPY, CODE_FOLDERS, COMPILES, COPIES_TEXT, GIT_PLUMBING, LEAVES_TEXTS, MAY_WRITE,
-    PROGRAM_FILES, READS, RENAMES, RUNNER_FILES, SHELLS, STARTUP_FILES, STORES, UNPACK_VARIABLES,
-    UNPACKS, WRITERS, WRITES_BY_COMMAND, listed,
+    BUILDS_BY_COPY, COMPILES, COPIES_TEXT, GIT_PLUMBING, LEAVES_TEXTS, MAY_WRITE, READS, RENAMES,
+    RUNNER_FILES, SHELLS, STARTUP_FILES, STORES, UNPACK_VARIABLES, UNPACKS, WRITERS,
+    WRITES_BY_COMMAND, listed,
 };
 use super::variables::{LINE_VARIABLES, STARTUP_VARIABLE};
 use super::walk::Walk;

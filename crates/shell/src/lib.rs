@@ -30,6 +30,7 @@ mod owners;
 mod quoting;
 mod rounds;
 mod scope;
+mod settings;
 mod several;
 mod syntax;
 mod table;

@@ -192,69 +192,6 @@ pub(super) const OPTION_FOLDERS: &[&str] = &[
     "-Xclang",
 ];
 
-/// Files and folders from which programs read commands, or take programs, when they start.
-pub(super) const PROGRAM_FILES: &[(&str, &str)] = &[
-    (
-        "vi vim nvim view ex vimtutor git crontab visudo",
-        ".vimrc .exrc .gvimrc .vim _vimrc nvim",
-    ),
-    ("emacs emacsclient", ".emacs .emacs.d init.el"),
-    ("gdb", ".gdbinit gdbinit"),
-    ("lldb", ".lldbinit"),
-    ("tmux", ".tmux.conf tmux.conf tmux"),
-    ("screen", ".screenrc"),
-    ("docker", "cli-plugins"),
-    ("kubectl helm", "plugins"),
-    ("less man git", ".lesskey .less lesskey"),
-    ("psql", ".psqlrc"),
-    ("sqlite3", ".sqliterc"),
-    ("mail mailx mutt", ".mailrc .muttrc"),
-    ("tclsh wish expect", ".tclshrc .wishrc .expect.rc init.tcl"),
-    ("irb", ".irbrc"),
-    ("perl", ".perldb"),
-    ("ssh scp sftp rsync git autossh mosh", ".ssh/config .ssh/rc"),
-    ("wget", ".wgetrc"),
-    ("hg", ".hgrc hgrc"),
-    ("svn", ".subversion"),
-    ("direnv", ".envrc"),
-    ("R Rscript", ".Rprofile"),
-    ("ghci", ".ghci"),
-    ("rpm rpmbuild", ".rpmmacros"),
-    ("gpg git", "gpg.conf .gnupg/gpg.conf"),
-    ("bc dc", ".bcrc"),
-    ("parallel", ".parallelrc .parallel"),
-];
-
-/// Variables that name a folder or file from which a program takes code or programs when it starts.
-pub(super) const CODE_FOLDERS: &[&str] = &[
-    "COMPILER_PATH",
-    "GCC_EXEC_PREFIX",
-    "TCL_LIBRARY",
-    "TCLLIBPATH",
-    "TK_LIBRARY",
-    "DOCKER_CONFIG",
-    "VIMRUNTIME",
-    "VIM",
-    "GIT_TEMPLATE_DIR",
-    "EMACSLOADPATH",
-    "SCREENRC",
-    "PSQLRC",
-    "LESSKEY",
-    "LESSKEYIN",
-    "KREW_ROOT",
-    "HGRCPATH",
-    "GNUPGHOME",
-    "MAILRC",
-    "TMUX_CONF",
-    "R_PROFILE",
-    "R_PROFILE_USER",
-    "BC_ENV_ARGS",
-    "XDG_CONFIG_HOME",
-    "VIMPATH",
-    "GEM_HOME",
-    "HELM_PLUGINS",
-];
-
 /// Editors, their options that run nothing, and programs that change or print a file as an editor.
 pub(super) const EDITING: &str = "vi vim nvim nano emacs emacsclient ed ex code code-insiders codium subl mate atom micro helix hx kak pico \
     joe mcedit gedit kate idea zed cursor windsurf notepad";

@@ -47,6 +47,8 @@ pub(super) const LINE_VARIABLES: &[&str] = &[
     "BROWSER",
     "LESSOPEN",
     "LESSCLOSE",
+    "LESSEDIT",
+    "SKIM_DEFAULT_COMMAND",
     "FCEDIT",
     "GIT_EDITOR",
     "GIT_SEQUENCE_EDITOR",

@@ -465,8 +465,8 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         flags: "46avn",
         values: "p",
         long_flags: "no-init no-ssh-pty local help version",
-        long_values: "client server family port bind-server predict predict-overwrite experimental-remote-ip",
-        lines: "ssh",
+        long_values: "family port bind-server predict predict-overwrite experimental-remote-ip",
+        lines: "ssh client server",
         operands: 1,
         ..PLAIN
     },

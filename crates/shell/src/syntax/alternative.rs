@@ -1,6 +1,7 @@
 //! The texts in expansions and in braces behind them, and the scripts in words.
 
 use super::cursor::{Parser, Result};
+use super::mentioned::is_name;
 use super::parts::{GIVES_LINE, push};
 use super::{Alternative, Part, Script, Word};
 
@@ -67,6 +68,16 @@ pub(super) fn behind_colon(inner: &[Part]) -> Option<Word> {
     let name = name.trim_end_matches("[@]").trim_end_matches("[*]");
     let is_plain = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
     is_plain.then(|| vec![Part::Bare(offset.to_owned())])
+}
+
+/// Returns the text behind the colon of an expansion that arithmetic evaluates: `1` of `${x:1}`. A colon in a pattern that is removed or
+/// replaced is a character (`${x%%:*}`), and so is that of a default (`${x:-a}`).
+pub(super) fn offset_of(written: &str) -> Option<&str> {
+    let (before, offset) = written.split_once(':')?;
+    let inner = before.trim_start_matches(['$', '{', '!']);
+    let behind = inner.trim_start_matches(is_name);
+    let is_pattern = behind.len() < inner.len() && behind.starts_with(['%', '#', '/', '^', ',']);
+    (!is_pattern && !offset.starts_with(['-', '=', '?', '+'])).then_some(offset)
 }
 
 /// Returns the scripts in the parts of a word.

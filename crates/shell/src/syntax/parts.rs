@@ -1,8 +1,8 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
 use super::alternative::{
-    alternative, assigned_default, behind_colon, has_joined_names, is_plain_in_quotes, scripts_of,
-    without_scripts,
+    alternative, assigned_default, behind_colon, has_joined_names, is_plain_in_quotes, offset_of,
+    scripts_of, without_scripts,
 };
 use super::brackets::arithmetic_end;
 use super::chars::{is_decimal, is_part_of_name, is_plain_value, is_plain_word};
@@ -500,10 +500,10 @@ impl Parser<'_> {
             [Part::Bare(text)] | [Part::Quoted(text)] => Some(text),
             _ => None,
         };
-        let is_name = |name: &&String| {
+        let is_plain = |name: &&String| {
             !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
         };
-        if let Some(name) = name.filter(is_name) {
+        if let Some(name) = name.filter(is_plain) {
             out.push(Part::Param {
                 name: name.clone(),
                 quoted,
@@ -520,8 +520,7 @@ impl Parser<'_> {
         }
         self.names.texts.decodes |= written.ends_with("@E}");
         self.names.texts.whole |= GIVES_LINE.iter().any(|name| written.contains(name));
-        let offset = written.split_once(':').map(|(_, offset)| offset);
-        let offset = offset.filter(|offset| !offset.starts_with(['-', '=', '?', '+']));
+        let offset = offset_of(&written);
         // `${x:1}` evaluates the text after the colon
         if let Some(offset) = offset {
             self.names

@@ -328,3 +328,26 @@ fn an_empty_file_runs_nothing() {
     ]);
     all_are_unknown(&["echo 'run x' > c; tmux -f c new -d make"]);
 }
+
+#[test]
+fn a_colon_in_a_pattern_is_no_offset() {
+    all_are_read(&[
+        "while IFS= read -r l; do echo \"${l%%:*}\"; done < f",
+        "x=$(cat f); echo \"${x#*:}\" \"${x/:/ }\" \"${x%a:*}\"",
+    ]);
+    all_are_unknown(&[
+        "x=$(cat f); echo ${y:x}",
+        "x=$(cat f); echo ${y[0]:x}",
+        "x=$(cat f); echo ${@:x}",
+        "x=$(cat f); echo ${y%%${z:x}}",
+        "x=$(cat f); echo ${y%%a[$((x))]:}",
+    ]);
+}
+
+#[test]
+fn options_and_files_of_programs_run_commands() {
+    all_are_unknown(&[
+        "printf -- '--pre=/bin/rm\\n' > c; RIPGREP_CONFIG_PATH=c rg x v",
+        "echo 'rm -f v' > ~/.selected_editor; sensible-editor d/x",
+    ]);
+}
