@@ -167,6 +167,25 @@ fn equal_calls_of_several_agents_are_not_confused() {
     }
 }
 
+/// Neither are equal questions: only the main agent's own call fulfils its condition.
+#[test]
+fn equal_questions_of_several_agents_are_not_confused() {
+    let quest = json!({"tool_name": "quest", "tool_input": {}});
+    let spec = "use std.agent\nenforce when kind == \"call\" and tool == \"quest\" => ask \"sure?\"\n\
+        property asked = G (kind == \"call\" and tool == \"deploy\" -> once (kind == \"call\" and tool == \"quest\"))\n\
+        enforce asked { violated => block }\n";
+    for agents in [&[None][..], &[None, Some("a")]] {
+        let session = Session::new();
+        std::fs::write(&session.spec, spec).unwrap();
+        call(&session, Some("a"), "list", "0");
+        for agent in agents {
+            session.ask("PreToolUse", *agent, quest.clone());
+        }
+        session.raw(&outcome("quest", "fine", ""));
+        assert_eq!(may(&session, None, "deploy"), agents.len() == 1);
+    }
+}
+
 /// The end of a sub-agent whose name cannot be read may be that of any, with an outcome behind it; what it lists as scheduled counts.
 #[test]
 fn an_end_of_nobody_known_is_no_harmless_one() {

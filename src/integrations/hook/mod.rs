@@ -507,6 +507,10 @@ impl Call {
         decisions.push(decision);
         // Whichever agent the outcome names, the question is over in both traces.
         let proposal = asked.own.filter(|_| answered);
+        if self.is_doubtful {
+            proposal.map_or(Ok(()), |proposal| judge.abandon(proposal).map(drop))?;
+            return Ok(answered);
+        }
         let own = match proposal {
             Some(_) => self.own.as_deref(),
             None => self.own(judge),
