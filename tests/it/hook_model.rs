@@ -135,9 +135,32 @@ impl Calls {
             let is_one = places.iter().all(|place| self.open[*place].owner == *first);
             return is_one.then_some(first);
         }
-        let denied = self.denied.iter().map(|(past, _)| past);
-        let mut past = denied.chain(&self.ended);
-        past.find(|past| past.0 == key).map(|past| &*past.1)
+        let past = self.past(key, tool, named, has_id);
+        let (first, _) = past.first()?;
+        let is_one = past.iter().all(|(past, _)| past.1 == first.1);
+        is_one.then_some(&*first.1)
+    }
+
+    /// Returns the calls without an open question that an outcome may be of, as [`Calls::places`] does, with what is said of those that were
+    /// denied.
+    fn past(&self, key: &str, tool: &str, named: Option<&str>, has_id: bool) -> Vec<(&Past, &str)> {
+        let denied = self.denied.iter().map(|(past, notice)| (past, *notice));
+        let ended = self.ended.iter().map(|past| (past, ""));
+        let of_named = |(past, _): &(&Past, &str)| Some(&*past.1) == named;
+        let of_tool = |(past, _): &(&Past, &str)| past.2 == tool;
+        let may_be =
+            |past: &(&Past, &str)| past.0.0 == key && (named.is_none() || has_id || of_named(past));
+        let mut past: Vec<_> = denied.filter(may_be).collect();
+        if past.is_empty() {
+            past = ended.filter(may_be).collect();
+        }
+        if past.iter().any(of_named) {
+            past.retain(of_named);
+        }
+        if past.iter().any(of_tool) {
+            past.retain(of_tool);
+        }
+        past
     }
 }
 
@@ -358,11 +381,10 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                 }
             }
             "PostToolUse" | "PostToolUseFailure" => {
-                let ended = || calls.ended.iter().filter(|past| past.0 == key);
-                let (has_ended, ran) =
-                    (ended().next().is_some(), ended().any(|past| past.2 == tool));
-                let mut denied = calls.denied.iter();
-                let denied = denied.find(|(past, _)| past.0 == key);
+                let past = calls.past(&key, tool, named.as_deref(), has_id);
+                let past = past
+                    .first()
+                    .map(|(past, notice)| (past.2 == tool, (*notice).to_owned()));
                 match calls
                     .places(&key, tool, named.as_deref(), has_id)
                     .first()
@@ -377,7 +399,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         }
                         // Whichever agent the outcome names, the main agent was asked.
                         let of_main = open.asked.iter().filter(|asked| !of.contains(asked));
-                        if judged == tool {
+                        if judged == tool && !is_nobodys {
                             of_main.for_each(|of| {
                                 traces.entry(of.clone()).or_default().call(tool);
                             });
@@ -391,14 +413,16 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         }
                         calls.ended.push_back(Past(key, open.owner, tool));
                     }
-                    None if ran && denied.is_none() => {}
+                    None if past == Some((true, String::new())) => {}
                     None => {
                         called(&mut traces);
-                        let unjudged = match has_ended {
-                            true => "otherwise than it was judged",
-                            false => "not judged before it ran",
+                        let notice = match &past {
+                            Some((_, notice)) if notice.is_empty() => {
+                                "otherwise than it was judged"
+                            }
+                            Some((_, notice)) => notice,
+                            None => "not judged before it ran",
                         };
-                        let notice = denied.map_or(unjudged, |(_, notice)| notice);
                         let noticed = json.to_string().contains(notice);
                         assert!(noticed, "seed {seed}, step {step}: {input} {json}");
                     }

@@ -148,42 +148,17 @@ impl Memory {
         named: Option<&str>,
         has_id: bool,
     ) -> (Known, Option<String>) {
-        let mut places: Vec<usize> = (self.calls.iter().enumerate())
-            .filter(|(_, call)| call.key == key)
-            .map(|(place, _)| place)
-            .collect();
-        let mut prefer = |is_it: &dyn Fn(&OpenCall) -> bool| {
-            let is_it = |place: &usize| self.calls.get(*place).is_some_and(is_it);
-            if places.iter().any(is_it) {
-                places.retain(is_it);
-            }
+        let outcome = Outcome {
+            key,
+            content,
+            named,
+            has_id,
         };
-        let is_named = |call: &OpenCall| Some(&*call.owner) == named;
-        prefer(&is_named);
-        prefer(&|call| call.content == content);
-        if named.is_some() && !has_id {
-            places.retain(|place| self.calls.get(*place).is_some_and(is_named));
-        }
-        let Some(place) = places.first().copied() else {
-            let past = |calls: &'_ [PastCall]| {
-                let of_it = || calls.iter().filter(|call| call.key == key);
-                let same = of_it().find(|call| call.content == content);
-                same.or(of_it().next()).cloned()
-            };
-            let (known, past) = match (past(&self.denied), past(&self.ended)) {
-                (Some(past), _) if past.is_refused => (Known::Refused, past),
-                (Some(past), _) => (Known::Denied, past),
-                (None, Some(past)) if past.content == content => (Known::Judged, past),
-                (None, Some(past)) => (Known::Otherwise, past),
-                (None, None) => {
-                    self.has_unjudged = true;
-                    return (Known::Not, None);
-                }
-            };
-            return (known, Some(past.owner));
+        let of_open = |call: &OpenCall| outcome.fit(&call.key, &call.owner, &call.content);
+        let (place, is_one) = match best(&self.calls, of_open, |call| &call.owner) {
+            Some(found) => found,
+            None => return self.past(&outcome),
         };
-        let mut owners = places.iter().map(|place| &self.calls[*place].owner);
-        let is_one = owners.all(|owner| *owner == self.calls[place].owner);
         let call = self.calls.remove(place);
         if self.ended.len() >= MOST_ENDED {
             self.ended.remove(0);
@@ -202,6 +177,29 @@ impl Memory {
             (None, false) => Known::Otherwise,
         };
         (known, owner)
+    }
+
+    /// Returns what is known about a call without an open question, and who made it.
+    fn past(&mut self, outcome: &Outcome<'_>) -> (Known, Option<String>) {
+        let of_past = |call: &PastCall| outcome.fit(&call.key, &call.owner, &call.content);
+        let find = |calls: &[PastCall]| {
+            let (place, is_one) = best(calls, of_past, |call| &call.owner)?;
+            let past = calls.get(place)?.clone();
+            let owner = is_one.then(|| past.owner.clone());
+            Some((past, owner))
+        };
+        match (find(&self.denied), find(&self.ended)) {
+            (Some((past, owner)), _) if past.is_refused => (Known::Refused, owner),
+            (Some((_, owner)), _) => (Known::Denied, owner),
+            (None, Some((past, owner))) if past.content == outcome.content => {
+                (Known::Judged, owner)
+            }
+            (None, Some((_, owner))) => (Known::Otherwise, owner),
+            (None, None) => {
+                self.has_unjudged = true;
+                (Known::Not, None)
+            }
+        }
     }
 
     /// Remembers the tool of a call that had an outcome. `goes_on` says whether the call may go on in the background.
@@ -260,6 +258,40 @@ impl Memory {
             asked.own = copy.map(|(_, copy)| *copy).or(asked.own);
         }
     }
+}
+
+/// The members of an outcome by which its call is known.
+struct Outcome<'o> {
+    key: &'o str,
+    content: &'o str,
+    /// The agent that it names.
+    named: Option<&'o str>,
+    /// Whether the key is that of an id: equal calls of several agents have one key without.
+    has_id: bool,
+}
+
+impl Outcome<'_> {
+    /// Returns how well a call fits: that of the agent that the outcome names before all others, then one of the same content; `None`
+    /// if the call is another one.
+    fn fit(&self, key: &str, owner: &str, content: &str) -> Option<(bool, bool)> {
+        let is_named = self.named == Some(owner);
+        let may_be = key == self.key && (is_named || self.named.is_none() || self.has_id);
+        may_be.then_some((is_named, content == self.content))
+    }
+}
+
+/// Returns the place of the first of the calls that fit best, and whether one agent made all of these.
+fn best<C, F: Ord>(
+    calls: &[C],
+    fit: impl Fn(&C) -> Option<F>,
+    owner: impl Fn(&C) -> &String,
+) -> Option<(usize, bool)> {
+    let best = calls.iter().filter_map(&fit).max()?;
+    let mut fitting =
+        (calls.iter().enumerate()).filter(|(_, call)| fit(call).is_some_and(|fit| fit == best));
+    let (place, first) = fitting.next()?;
+    let is_one = fitting.all(|(_, call)| owner(call) == owner(first));
+    Some((place, is_one))
 }
 
 /// The state of the hooks of many sessions: no session makes another one forget its calls, unless there are too many sessions.
