@@ -147,7 +147,7 @@ fn an_agent_that_begins_later_may_have_had_an_outcome() {
     assert!(!may(&session, Some("later"), "mail"));
 }
 
-/// With one history for all, equal calls without ids are told from each other by the agent that an outcome names; without a name, the
+/// With one history for all, equal calls without ids are distinguished by the agent that an outcome names; without a name, the
 /// outcome fulfils no condition of the main agent.
 #[test]
 fn equal_calls_of_several_agents_are_not_confused() {

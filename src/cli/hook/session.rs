@@ -156,19 +156,21 @@ impl Session {
     /// Returns whether a sub-agent has begun, with the lock of the session held.
     pub(super) fn has_begun(&mut self, agent: &Session) -> Result<bool, String> {
         let begun = self.begun()?;
-        Ok(begun.lines().any(|line| line == agent.stem))
+        Ok(has_line(&begun, &agent.stem))
     }
 
     /// Keeps in the lock that any agent may have had an outcome.
     pub(super) fn note_anybodys(&mut self) -> Result<(), String> {
-        self.append(ANYBODYS)
+        match has_line(&self.begun()?, ANYBODYS) {
+            true => Ok(()),
+            false => self.append(ANYBODYS),
+        }
     }
 
     /// Whether the agent has not begun, and an outcome may be its own.
     pub(super) fn begins_after_anybodys(&mut self) -> Result<bool, String> {
         let begun = self.begun()?;
-        let has = |line: &str| begun.lines().any(|other| other == line);
-        Ok(has(ANYBODYS) && !has(&self.stem))
+        Ok(has_line(&begun, ANYBODYS) && !has_line(&begun, &self.stem))
     }
 
     /// Adds a line to the lock.
@@ -187,7 +189,7 @@ impl Session {
             Scope::Session => OF_AGENTS,
             Scope::Agent => OF_SESSION,
         };
-        match begun.lines().any(|line| line == other) {
+        match has_line(&begun, other) {
             true => Err(format!("the session was begun with `--{other}`")),
             false => Ok(()),
         }
@@ -222,7 +224,7 @@ impl Session {
     /// only the lock and logs that were set aside can say so.
     pub(super) fn had_history(&mut self) -> Result<Option<String>, String> {
         let begun = self.begun()?;
-        let has = |line: &str| begun.lines().any(|other| other == line);
+        let has = |line: &str| has_line(&begun, line);
         if has(AGED) {
             let why = "the history of the session was removed so many days after its last call (`--keep`)";
             return Ok(Some(why.to_owned()));
@@ -254,7 +256,7 @@ impl Session {
     /// Keeps in the lock that calls are judged from now on.
     pub(super) fn begin(&mut self, scope: Scope) -> Result<(), String> {
         let begun = self.begun()?;
-        if begun.lines().any(|line| line == self.stem) {
+        if has_line(&begun, &self.stem) {
             return Ok(());
         }
         let scope = match scope {
@@ -262,7 +264,7 @@ impl Session {
             Scope::Agent => OF_AGENTS,
         };
         let mut line = self.stem.clone();
-        if !begun.lines().any(|line| line == scope) {
+        if !has_line(&begun, scope) {
             line.insert_str(0, &format!("{scope}\n"));
         }
         self.append(&line)
@@ -516,6 +518,11 @@ struct Other {
     has_history: bool,
     /// The files that say when its last calls were judged.
     calls: Vec<PathBuf>,
+}
+
+/// Whether the text of a lock has a line.
+fn has_line(begun: &str, line: &str) -> bool {
+    begun.lines().any(|other| other == line)
 }
 
 fn is_missing(error: &std::io::Error) -> bool {

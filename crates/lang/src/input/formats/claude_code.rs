@@ -27,27 +27,18 @@ const WRAPPERS: [&str; 1] = ["loglines"];
 /// Reads every record, in file order.
 pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
     let records = flat(input, &WRAPPERS);
-    let begin = records.iter().find(|record| is_record(record.value));
+    let Some(begin) = records.iter().find(|record| is_record(record.value)) else {
+        return unread::lose_all(&records, "values that are not records of a transcript", out);
+    };
     let session = records.iter().find_map(|record| session(record.value));
-    let mut trace = out.trace(session, 0, begin.and_then(|begin| begin.line));
+    let mut trace = out.trace(session, 0, begin.line);
     trace.meta(facts(records.iter().map(|record| record.value)));
     for (index, record) in records.iter().enumerate() {
-        if begin.is_none() {
-            let place = ItemPlace {
-                line: record.line,
-                index: None,
-            };
-            out.lose_item("values that are not records of a transcript", place);
-            continue;
-        }
         let agent = agent_of(record.value);
         begin_item(&mut trace, index, record, agent);
         checked(&mut trace, record.value);
     }
-    // A file of something else gives no trace at all; in a transcript, all that it has is counted.
-    if begin.is_some() {
-        trace.finish(out);
-    }
+    trace.finish(out);
 }
 
 /// Whether a value is a record of a transcript: it has a type and belongs to a session, a message or a record, or it is a message.
@@ -343,12 +334,10 @@ fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
 /// Reads the events of one record. Records of the program (`progress` …) repeat what others hold, so that only those of the
 /// agent, and those that name nobody, are searched for calls that were not read.
 fn checked(trace: &mut Trace, record: &Value) {
-    let calls = trace.calls();
-    events(trace, record);
-    if trace.calls() == calls && matches!(kind(record), Some("assistant") | None) {
-        let message = get(record, "message").filter(|message| is_object(message));
-        unread::call_in(trace, message.unwrap_or(record));
-    }
+    let message = get(record, "message").filter(|message| is_object(message));
+    let searched = matches!(kind(record), Some("assistant") | None);
+    let searched = searched.then(|| message.unwrap_or(record));
+    unread::checked(trace, searched, |trace| events(trace, record));
 }
 
 /// Reads the events of one record.

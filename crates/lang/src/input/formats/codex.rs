@@ -5,6 +5,7 @@
 
 use smol_str::SmolStr;
 
+use super::Input;
 use super::event::Draft;
 use super::json_text::Refusal;
 use super::responses;
@@ -12,27 +13,19 @@ use super::shape::{first, get, id, is_object, kind, object, some, text};
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
 use super::unread;
-use super::{Input, ItemPlace};
 use crate::problem::ProblemKind;
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let lines = flat(input, &["items"]);
-    // A file of something else gives no trace at all; in a rollout, all that it has is counted.
     let mut numbered = lines.iter().enumerate();
-    let begin = numbered.find(|(index, line)| is_line(*index, line));
-    let mut trace = out.trace(None, 0, begin.and_then(|(_, line)| line.line));
+    let Some((_, begin)) = numbered.find(|(index, line)| is_line(*index, line)) else {
+        return unread::lose_all(&lines, "values that are not lines of a rollout", out);
+    };
+    let mut trace = out.trace(None, 0, begin.line);
     let mut meta: Vec<(SmolStr, Value)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let at = some(line.value, "timestamp").cloned();
-        if begin.is_none() {
-            let place = ItemPlace {
-                line: line.line,
-                index: None,
-            };
-            out.lose_item("values that are not lines of a rollout", place);
-            continue;
-        }
         trace.item(index, line.line, line.value, at, None);
         let Some(payload) = get(line.value, "payload").filter(|payload| is_object(payload)) else {
             bare(&mut trace, &mut meta, line.value);
@@ -64,9 +57,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         .find(|(key, _)| key == "id")
         .and_then(|(_, value)| id(Some(value))));
     trace.meta(object(meta));
-    if begin.is_some() {
-        trace.finish(out);
-    }
+    trace.finish(out);
 }
 
 /// Whether a value is a line of a rollout: an envelope, or what old rollouts have instead, an item, a state or the header.

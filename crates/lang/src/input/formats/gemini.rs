@@ -99,17 +99,15 @@ pub(super) fn parts(trace: &mut Trace, message: &Value) {
 fn read_items(trace: &mut Trace, messages: &Items<'_>) {
     for (index, item) in messages.items.iter().enumerate() {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
-        let calls = trace.calls();
-        if has_parts(item.value) {
-            parts(trace, item.value);
-        } else if text(item.value, "role").is_some() {
-            openai::message(trace, item.value);
-        } else if is_object(item.value) {
-            message(trace, item.value);
-        }
-        if trace.calls() == calls {
-            unread::call_in(trace, item.value);
-        }
+        unread::checked(trace, Some(item.value), |trace| {
+            if has_parts(item.value) {
+                parts(trace, item.value);
+            } else if text(item.value, "role").is_some() {
+                openai::message(trace, item.value);
+            } else if is_object(item.value) {
+                message(trace, item.value);
+            }
+        });
     }
 }
 

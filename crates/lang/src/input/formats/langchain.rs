@@ -200,12 +200,9 @@ pub(super) fn is_message(value: &Value) -> bool {
 fn messages(trace: &mut Trace, items: &Items<'_>) {
     for (index, item) in items.items.iter().enumerate() {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
-        let calls = trace.calls();
-        message(trace, item.value);
         let speaker = fields(item.value).map(|(role, _)| role);
-        if trace.calls() == calls && matches!(speaker, None | Some("ai")) {
-            unread::call_in(trace, item.value);
-        }
+        let searched = Some(item.value).filter(|_| matches!(speaker, None | Some("ai")));
+        unread::checked(trace, searched, |trace| message(trace, item.value));
     }
 }
 

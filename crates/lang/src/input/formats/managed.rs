@@ -56,12 +56,9 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
             .cloned();
         trace.item(index, line.line, event, at, agent);
         index += 1;
-        let calls = trace.calls();
-        read_event(&mut trace, event);
         // What the client said and what tools gave back may contain anything.
-        if trace.calls() == calls && !kind(event).is_some_and(answers) {
-            unread::call_in(&mut trace, event);
-        }
+        let searched = Some(event).filter(|event| !kind(event).is_some_and(answers));
+        unread::checked(&mut trace, searched, |trace| read_event(trace, event));
     }
     trace.meta(object(meta));
     // A file of something else gives no trace at all; in a session, all that it has is counted.

@@ -126,11 +126,7 @@ fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value)) 
 
 /// Reads one message, and a call in it that `one` does not read as one of which nothing is known.
 pub(super) fn checked(trace: &mut Trace, message: &Value, one: fn(&mut Trace, &Value)) {
-    let calls = trace.calls();
-    one(trace, message);
-    if trace.calls() == calls {
-        unread::call_in(trace, message);
-    }
+    unread::checked(trace, Some(message), |trace| one(trace, message));
 }
 
 /// Returns the name that a record gives itself.

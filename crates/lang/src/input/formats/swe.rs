@@ -95,11 +95,9 @@ fn read_items(trace: &mut Trace, items: &Items<'_>) {
         } else if some(value, "action").is_some_and(|action| action.as_str().is_none()) {
             unread_action(trace, value);
         } else if is_object(value) {
-            let calls = trace.calls();
-            message(trace, value, &mut waiting);
-            if trace.calls() == calls {
-                unread::call_in(trace, value);
-            }
+            unread::checked(trace, Some(value), |trace| {
+                message(trace, value, &mut waiting);
+            });
         }
     }
 }

@@ -6,7 +6,7 @@ use super::messages::{self, makes_calls, pointer, resembles_call, speaks};
 use super::openai;
 use super::shape::{get, id, text};
 use super::trace::{Out, Trace};
-use super::units::Record;
+use super::units::{Item, Record};
 use crate::problem::ProblemKind;
 use crate::value::Value;
 
@@ -60,6 +60,26 @@ pub(super) fn calls_beside(trace: &mut Trace, position: usize, record: &Record<'
     }
     trace.item(position, record.line, record.value, None, None);
     openai::calls(trace, record.value);
+}
+
+/// Tells of a file of something else: each of its items is left out.
+pub(super) fn lose_all(items: &[Item<'_>], what: &'static str, out: &mut Out) {
+    for item in items {
+        let place = ItemPlace {
+            line: item.line,
+            index: None,
+        };
+        out.lose_item(what, place);
+    }
+}
+
+/// Reads an item, and if that gave no call, the call that lies in `searched` as one of which nothing is known.
+pub(super) fn checked(trace: &mut Trace, searched: Option<&Value>, read: impl FnOnce(&mut Trace)) {
+    let before = trace.calls();
+    read(trace);
+    if let Some(item) = searched.filter(|_| trace.calls() == before) {
+        call_in(trace, item);
+    }
 }
 
 /// Reads a call that lies in an item where no reader looks as one of which nothing is known; for items that gave no call.
