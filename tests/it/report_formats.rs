@@ -85,6 +85,7 @@ fn verdict(property: usize, verdict: Verdict) -> PropertyVerdict {
         counterexample: Vec::new(),
         message: None,
         undecided_by: Vec::new(),
+        exceeded: None,
         evidence: Vec::new(),
         why: Why::default(),
     }

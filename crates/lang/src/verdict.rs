@@ -106,10 +106,43 @@ pub struct PropertyVerdict {
     pub message: Option<String>,
     /// For an unknown verdict: the steps and fields that would decide it.
     pub undecided_by: Vec<Undecided>,
+    /// For an unknown verdict: the limit that judging it exceeds.
+    pub exceeded: Option<Limit>,
     /// The recorded values at the steps of the counterexample that the property reads, for people.
     pub evidence: Vec<Evidence>,
     /// For a violation: the conditions whose values suffice to show it.
     pub why: Why,
+}
+
+impl PropertyVerdict {
+    /// The reason for an unknown verdict, as part of a sentence about the property.
+    pub fn why_unknown(&self) -> &'static str {
+        self.exceeded
+            .map_or("depends on missing data", Limit::reason)
+    }
+}
+
+/// A limit of judging beyond which a verdict is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The limits of automata: the property has too many states.
+    Automata,
+    /// `instances`: its variables have too many values.
+    Instances,
+    /// `worlds`: it is unknown of too many events whether they are steps.
+    Worlds,
+}
+
+impl Limit {
+    /// What is said of a property that exceeds it.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Limit::Automata => "exceeds the limits on automata",
+            Limit::Instances => "exceeds the limit of instances (`instances`)",
+            Limit::Worlds => "exceeds the limit of possible choices of steps (`worlds`)",
+        }
+    }
 }
 
 /// The reason why a property is violated.

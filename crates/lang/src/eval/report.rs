@@ -13,6 +13,7 @@ use super::instances::Instance;
 use super::monitor::StateSetInterner;
 use super::trace::TraceState;
 use super::watch::Watch;
+use super::world::World;
 use crate::hir::reads::reads;
 use crate::hir::{self, print};
 use crate::ids::{ExprId, PropertyId};
@@ -20,7 +21,7 @@ use crate::input::deferred::Deferred;
 use crate::problem::{Problem, ProblemKind};
 use crate::types::Type;
 use crate::value::{Instant, Truth, Value};
-use crate::verdict::{PropertyVerdict, TraceReport, Verdict, Why};
+use crate::verdict::{Limit, PropertyVerdict, TraceReport, Verdict, Why};
 
 /// The start of the year 5138: a later time is probably a number in another unit than seconds.
 const FAR: i128 = 100_000_000_000 * Instant::SECOND;
@@ -84,6 +85,22 @@ fn in_items(verdict: &mut PropertyVerdict, state: &TraceState<'_>) {
     });
 }
 
+/// Returns the limit that judging a property exceeds.
+fn exceeded(state: &TraceState<'_>, property: usize) -> Option<Limit> {
+    let too_many = |world: &World| match &world.watches[property] {
+        Watch::Plain { .. } => false,
+        Watch::Parametric(instances) => instances.overflow,
+    };
+    if state.run.overflow {
+        Some(Limit::Worlds)
+    } else if state.cache.state_sets[property].overflow() {
+        Some(Limit::Automata)
+    } else {
+        let any = state.run.worlds.iter().any(too_many);
+        any.then_some(Limit::Instances)
+    }
+}
+
 fn property_verdicts(
     state: &mut TraceState<'_>,
     property: PropertyId,
@@ -122,6 +139,7 @@ fn property_verdicts(
         counterexample: Vec::new(),
         message: None,
         undecided_by: Vec::new(),
+        exceeded: exceeded(state, id).filter(|_| verdict == Verdict::Unknown),
         evidence: Vec::new(),
         why: Why::default(),
     };
@@ -289,24 +307,10 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
             format!("track `{name}` exceeds the limit of keys (`instances`)"),
         );
     }
-    let judged = &state.program.spec.properties;
-    for ((id, state_sets), property) in state.cache.state_sets.iter().enumerate().zip(judged) {
-        let too_many = |world: &super::world::World| match &world.watches[id] {
-            Watch::Plain { .. } => false,
-            Watch::Parametric(instances) => instances.overflow,
-        };
-        let name = &property.name;
-        if state_sets.overflow() {
-            last(
-                ProblemKind::Limit,
-                format!("the state of `{name}` exceeds the limits on automata"),
-            );
-        }
-        if state.run.worlds.iter().any(too_many) {
-            last(
-                ProblemKind::Limit,
-                format!("`{name}` exceeds the limit of instances (`instances`)"),
-            );
+    for (id, property) in state.program.spec.properties.iter().enumerate() {
+        if let Some(limit @ (Limit::Automata | Limit::Instances)) = exceeded(state, id) {
+            let message = format!("`{}` {}", property.name, limit.reason());
+            last(ProblemKind::Limit, message);
         }
     }
     problems

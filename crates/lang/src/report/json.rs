@@ -22,7 +22,9 @@ use super::tally::{
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
-use crate::verdict::{Instance, PropertyVerdict, TraceReport, Undecided, Verdict, Why, quoted};
+use crate::verdict::{
+    Instance, Limit, PropertyVerdict, TraceReport, Undecided, Verdict, Why, quoted,
+};
 
 /// Writes JSON Lines.
 #[derive(Debug)]
@@ -63,6 +65,8 @@ struct VerdictTail<'a> {
     requirement: Option<Sentence<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undecided_by: Option<&'a [Undecided]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exceeded: Option<Limit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a Why>,
 }
@@ -282,6 +286,7 @@ impl<'s> Lines<'s> {
                     cites: &heading.cites,
                 }),
             undecided_by: (open || !undecided.is_empty()).then_some(undecided),
+            exceeded: verdict.exceeded,
             why: Some(&verdict.why).filter(|why| !why.reasons.is_empty()),
         };
         let more = bad || open || tail.instance.is_some() || tail.counterexample.is_some();

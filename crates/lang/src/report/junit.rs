@@ -137,13 +137,12 @@ fn status(heading: &Heading, verdicts: &[&PropertyVerdict], place: &str) -> io::
         .filter(|verdict| verdict.verdict == Verdict::Violated)
         .collect();
     let Some(first) = violations.first() else {
-        if verdicts
+        let unknown = verdicts
             .iter()
-            .any(|verdict| verdict.verdict == Verdict::Unknown)
-        {
-            return Ok(Status::Skipped("unknown: depends on missing data"));
-        }
-        return Ok(Status::Success);
+            .find(|verdict| verdict.verdict == Verdict::Unknown);
+        return Ok(unknown.map_or(Status::Success, |unknown| {
+            Status::Skipped(format!("unknown: {}", unknown.why_unknown()))
+        }));
     };
     let mut text = Vec::new();
     writeln!(text, "{place}")?;

@@ -33,7 +33,7 @@ pub(super) struct Case {
 #[derive(Debug)]
 pub(super) enum Status {
     Success,
-    Skipped(&'static str),
+    Skipped(String),
     Failure(Details),
     Error(Details),
 }

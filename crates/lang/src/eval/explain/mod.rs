@@ -121,7 +121,7 @@ pub(super) fn explain(
         if verdict.verdict == Verdict::Violated {
             verdict.counterexample.extend(verdict.at);
         }
-        if !wanted.has(verdict) {
+        if verdict.exceeded.is_some() || !wanted.has(verdict) {
             continue;
         }
         let property = verdict.property.index();

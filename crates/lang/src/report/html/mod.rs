@@ -362,7 +362,7 @@ fn verdict_json(
         .collect();
     let last = match verdict.verdict {
         Verdict::Violated => why_final(heading.finality, verdict, report.events),
-        Verdict::Unknown => "The verdict depends on missing data.".to_owned(),
+        Verdict::Unknown => format!("The property {}.", verdict.why_unknown()),
         _ => "The trace is incomplete and could still satisfy the property.".to_owned(),
     };
     json!({

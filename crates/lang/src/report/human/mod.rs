@@ -181,7 +181,10 @@ impl<'s, W: Write> Human<'s, W> {
         match verdict.verdict {
             Verdict::Unknown if !verdict.undecided_by.is_empty() => {
                 let missing = missing(&verdict.undecided_by);
-                let lines = wrap(&format!("depends on missing data: {missing}"), COLUMNS - 4);
+                let lines = wrap(
+                    &format!("{}: {missing}", verdict.why_unknown()),
+                    COLUMNS - 4,
+                );
                 for line in lines.iter().take(3) {
                     writeln!(self.out, "    {line}")?;
                 }
@@ -189,7 +192,7 @@ impl<'s, W: Write> Human<'s, W> {
                     writeln!(self.out, "    …")?;
                 }
             }
-            Verdict::Unknown => writeln!(self.out, "    depends on missing data")?,
+            Verdict::Unknown => writeln!(self.out, "    {}", verdict.why_unknown())?,
             _ => {
                 let from = verdict
                     .from

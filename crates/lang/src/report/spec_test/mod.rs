@@ -214,12 +214,14 @@ fn because(spec: &Spec, verdict: &PropertyVerdict) -> Vec<String> {
             fields.join(", ")
         ),
     });
+    let exceeded = verdict.exceeded.map(|_| verdict.why_unknown().to_owned());
     let instance = verdict.instance.iter();
     let instance = instance.map(|(name, value)| {
         let value = print::value(value, &spec.enums);
         format!("for {name} = {value}")
     });
-    instance.chain(why(verdict, &[])).chain(undecided).collect()
+    let because = instance.chain(why(verdict, &[])).chain(undecided);
+    because.chain(exceeded).collect()
 }
 
 /// Returns the steps of a test with the fields that its expectations read, and the letters of violated instances that are true.
