@@ -107,9 +107,9 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
         missing.iter().for_each(&mut on_problem);
         let mut runs = progress::during("", |progress| {
             let [old, new] = &judges;
-            let before = diff::collect(old, &files, progress, &mut on_problem, &|| false);
-            // The same data was read before, so its problems were already reported.
-            let after = diff::collect(new, &files, progress, &mut |_| {}, &|| false);
+            let before = diff::collect(old, &files, progress, None, &mut on_problem, &|| false);
+            let again = Some(&before);
+            let after = diff::collect(new, &files, progress, again, &mut on_problem, &|| false);
             diff::compare_runs(&before, &after, &pairs)
         });
         let unreadable = missing.iter().filter(|problem| problem.kind.is_error());

@@ -269,7 +269,7 @@ pub struct Runs {
     pub only_old: u64,
     /// The traces that only the new spec takes for traces.
     pub only_new: u64,
-    /// The errors in the data, as the old spec reads it.
+    /// The errors in the data, as either spec reads it.
     pub errors: u64,
     /// The verdicts that changed, by property and kind of change.
     pub verdicts: Vec<RunChange>,

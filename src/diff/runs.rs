@@ -41,6 +41,8 @@ struct Judged {
     verdicts: Box<[(Verdict, Option<u32>)]>,
     /// By event: the ruling; empty without clauses.
     rulings: Box<[(u32, Ruling)]>,
+    /// Problems with the data that the spec reads.
+    problems: Box<[Problem]>,
 }
 
 impl Judge {
@@ -106,6 +108,7 @@ impl Judge {
         let judged = Judged {
             verdicts: verdicts.into(),
             rulings: rulings.into(),
+            problems: report.problems.into(),
         };
         Some((place, judged))
     }
@@ -147,16 +150,17 @@ impl Judge {
 pub struct Collected {
     /// In the order in which they were read.
     traces: IndexMap<Place, Judged, FxBuildHasher>,
-    /// The errors in the data.
+    /// The errors in the data that were reported.
     errors: u64,
 }
 
-/// Judges the traces of sources. Problems with the data are given to `on_problem`; `stops` is asked after each trace whether the
-/// rest is left out.
+/// Judges the traces of sources. Problems with the data are given to `on_problem`, if `reported` has not the same; `stops` is
+/// asked after each trace whether the rest is left out.
 pub fn collect(
     judge: &Judge,
     sources: &[Source],
     progress: &Progress,
+    reported: Option<&Collected>,
     on_problem: &mut dyn FnMut(&Problem),
     stops: &dyn Fn() -> bool,
 ) -> Collected {
@@ -164,6 +168,7 @@ pub fn collect(
         found: Collected::default(),
         copies: FxHashMap::default(),
         progress,
+        reported,
         on_problem,
         stops,
         properties: judge.names.len(),
@@ -181,7 +186,7 @@ pub fn compare(
     pairs: &[(PropertyId, PropertyId, String)],
 ) -> Runs {
     let mut runs = Runs {
-        errors: first.errors,
+        errors: first.errors + second.errors,
         ..Runs::default()
     };
     let mut verdicts: BTreeMap<(usize, Change), RunChange> = BTreeMap::new();
@@ -287,9 +292,17 @@ struct Collecting<'a> {
     /// The number of further traces with the same place.
     copies: FxHashMap<Place, u64>,
     progress: &'a Progress,
+    reported: Option<&'a Collected>,
     on_problem: &'a mut dyn FnMut(&Problem),
     stops: &'a dyn Fn() -> bool,
     properties: usize,
+}
+
+impl Collecting<'_> {
+    fn tell(&mut self, problem: &Problem) {
+        self.found.errors += u64::from(problem.kind.is_error());
+        (self.on_problem)(problem);
+    }
 }
 
 impl Listener<(Place, Judged)> for Collecting<'_> {
@@ -301,12 +314,20 @@ impl Listener<(Place, Judged)> for Collecting<'_> {
             *copies += 1;
             place.copy = *copies;
         }
+        let reported = self.reported.and_then(|before| before.traces.get(&place));
+        for problem in &judged.problems {
+            if reported.is_none_or(|reported| !reported.problems.contains(problem)) {
+                self.tell(problem);
+            }
+        }
         self.found.traces.insert(place, judged);
     }
 
+    /// A problem outside of traces: it does not depend on the spec.
     fn problem(&mut self, problem: &Problem) {
-        self.found.errors += u64::from(problem.kind.is_error());
-        (self.on_problem)(problem);
+        if self.reported.is_none() {
+            self.tell(problem);
+        }
     }
 
     fn input(&mut self, _: &Accounting) {}

@@ -805,3 +805,19 @@ fn what_is_unknown_is_not_taken_for_false() {
         assert_ne!(relation(&diff, "p").0, Relation::Equal, "{old}: {diff:?}");
     }
 }
+
+/// Errors in the data are those of either spec, and each is told once.
+#[test]
+fn errors_in_the_data_of_either_spec_are_told() {
+    let kind = "event { kind: string  bad: int? }\nproperty p = G !(kind == \"rm\" and bad != 1)\n";
+    let count = kind
+        .replace("bad: int?", "n: int?  bad: int?")
+        .replace("and", "and n > 0 and");
+    let run = r#"{"id":"t","events":[{"kind":"rm","n":"x","bad":"y"}]}"#;
+    let folder = Folder::new(&[("a.guard", kind), ("b.guard", &count), ("runs.jsonl", run)]);
+    for (old, new) in [("a.guard", "b.guard"), ("b.guard", "a.guard")] {
+        let run = folder.guard(&["diff", old, new, "--traces", "runs.jsonl"]);
+        let told = |field: &str| run.err.matches(&format!("field `{field}`")).count();
+        assert_eq!((run.code, told("n"), told("bad")), (3, 1, 1), "{run:?}");
+    }
+}

@@ -150,8 +150,11 @@ impl Audited {
     /// Returns the verdicts and decisions that changes are compared with.
     pub(super) fn before(&self, sources: &[Source]) -> &Collected {
         let progress = Progress::default();
-        self.before
-            .get_or_init(|| diff::collect(&self.judge, sources, &progress, &mut |_| {}, &|| false))
+        self.before.get_or_init(|| {
+            diff::collect(&self.judge, sources, &progress, None, &mut |_| {}, &|| {
+                false
+            })
+        })
     }
 
     /// Returns a trace step by step as JSON, with the reasons of its verdicts and the problems with its data; `None` if there is

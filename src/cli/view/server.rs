@@ -148,7 +148,14 @@ impl View {
         let stops = || Instant::now() > until || is_late();
         let progress = Progress::default();
         let sources = &self.input.sources;
-        let after = diff::collect(&judge, sources, &progress, &mut |_| {}, &stops);
+        let after = diff::collect(
+            &judge,
+            sources,
+            &progress,
+            Some(before),
+            &mut |_| {},
+            &stops,
+        );
         let pairs = diff::same_names(&audited.spec, &spec);
         let mut runs = diff::compare_runs(before, &after, &pairs).to_json();
         let mut changes: Vec<Value> = Vec::new();
