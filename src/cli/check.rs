@@ -50,8 +50,11 @@ pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
         match Loaded::rechecked(file) {
             Ok(mut found) => {
                 compared += found.lint();
-                if args.models.is_given() {
-                    tiers(file, &args.models, &mut found)?;
+                if args.models.is_given()
+                    && let Err(failure) = tiers(file, &args.models, &mut found)
+                {
+                    failure.report();
+                    unread = true;
                 }
                 checked.push(found);
             }

@@ -24,9 +24,16 @@ pub(super) fn run(args: FmtArgs) -> Result<Outcome, Failure> {
     let mut output = Output::exact()?;
     let mut outcome = Outcome::Holds;
     for path in &args.files {
-        let text = text_of(path)?;
+        // The other files are still formatted; the worst outcome is kept.
+        let text = match text_of(path) {
+            Ok(text) => text,
+            Err(error) => {
+                Failure::from(error).report();
+                outcome = Outcome::WrongSpec;
+                continue;
+            }
+        };
         let Some(formatted) = formatted(path, &text) else {
-            // The other files are still formatted; the worst outcome is kept.
             outcome = Outcome::WrongSpec;
             continue;
         };

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use super::durable::files::{Replacement, part_of_process};
+use super::durable::files::Replacement;
 use super::durable::state::Sync;
 use super::failure::Failure;
 use super::progress::Clearing;
@@ -24,9 +24,6 @@ enum Target {
     Stream(Box<dyn Write + Send>),
     File(BufWriter<Replacement>),
 }
-
-/// The mode of a report, before what the user's mask takes away.
-const REPORT: u32 = 0o666;
 
 /// Rejects an output path that names an input.
 ///
@@ -70,8 +67,8 @@ impl Output {
                     Ok(_) => std::fs::canonicalize(path).map_err(failed)?,
                     Err(_) => path.to_owned(),
                 };
-                let made = Replacement::begin(path, &part_of_process(), REPORT);
-                let file = Target::File(BufWriter::new(made.map_err(failed)?));
+                let made = Replacement::of_named(path).map_err(failed)?;
+                let file = Target::File(BufWriter::new(made));
                 Ok(Output::new(file, Paint::PLAIN))
             }
             _ => {

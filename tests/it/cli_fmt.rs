@@ -1,5 +1,8 @@
 //! `guard fmt` on real files.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
 use crate::support::cli::{Folder, SPEC};
 
 const UGLY: &str = "event {\n    tool:string\n}\n\n\n\nproperty p=never (tool==\"x\") // why\n";
@@ -55,9 +58,10 @@ fn the_standard_input_goes_to_the_output() {
 #[test]
 fn a_broken_file_is_told_and_left_as_it_is() {
     let folder = Folder::new(&[("broken.guard", "property p = G (\n"), ("ugly.guard", UGLY)]);
-    let run = folder.guard(&["fmt", "broken.guard", "ugly.guard"]);
+    let run = folder.guard(&["fmt", "missing.guard", "broken.guard", "ugly.guard"]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("broken.guard:1"), "{}", run.err);
+    assert!(run.err.contains("`missing.guard`"), "{}", run.err);
     assert_eq!(folder.read("broken.guard"), "property p = G (\n");
     assert_ne!(
         folder.read("ugly.guard"),
@@ -67,4 +71,18 @@ fn a_broken_file_is_told_and_left_as_it_is() {
     folder.write("spec.guard", SPEC);
     folder.guard(&["compile", "spec.guard", "-o", "spec.guardc"]);
     assert_eq!(folder.guard(&["fmt", "spec.guardc"]).code, 2);
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_permissions() {
+    let folder = Folder::new(&[("ugly.guard", UGLY), ("report.txt", "")]);
+    let named = |name: &str| folder.path().join(name);
+    for (name, mode) in [("ugly.guard", 0o700), ("report.txt", 0o606)] {
+        std::fs::set_permissions(named(name), Permissions::from_mode(mode)).unwrap();
+    }
+    folder.guard(&["fmt", "ugly.guard"]);
+    folder.guard(&["diff", "ugly.guard", "ugly.guard", "-o", "report.txt"]);
+    let mode = |name: &str| std::fs::metadata(named(name)).unwrap().mode() & 0o777;
+    assert_ne!(folder.read("report.txt"), "");
+    assert_eq!((mode("ugly.guard"), mode("report.txt")), (0o700, 0o606));
 }

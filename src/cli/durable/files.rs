@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::state::{ONLY_ME, Sync};
@@ -198,6 +198,9 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     made.finish(sync)
 }
 
+/// The mode of a new file that the user named, before what the user's mask takes away.
+const NAMED: u32 = 0o666;
+
 /// The ending of a file that is about to replace another one, and that nobody else writes.
 pub(crate) fn part_of_process() -> String {
     format!("{}.part", std::process::id())
@@ -245,6 +248,18 @@ impl Replacement {
             file,
             stays: false,
         })
+    }
+
+    /// Creates it for a file that the user named: with the permissions of the file that is there, or those of a new one.
+    pub(crate) fn of_named(path: PathBuf) -> io::Result<Replacement> {
+        let before = std::fs::symlink_metadata(&path).map(|found| found.permissions());
+        let mode = before.as_ref().map_or(NAMED, PermissionsExt::mode);
+        let made = Replacement::begin(path, &part_of_process(), mode)?;
+        if let Ok(before) = before {
+            // The user's mask took some away when it was created.
+            made.file.set_permissions(before)?;
+        }
+        Ok(made)
     }
 
     /// Returns the path of the file that it replaces.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::durable::files::replace;
+use super::super::durable::files::Replacement;
 use super::super::durable::state::Sync;
 use super::super::failure::Failure;
 use crate::hir::Spec;
@@ -77,8 +77,9 @@ impl SpecFile {
             true => text.replace("\r\n", "\n").replace('\n', "\r\n"),
             false => text.to_owned(),
         };
-        replace(&self.path, text.as_bytes(), Sync::Disk)?;
-        fs::set_permissions(&self.path, found.permissions())?;
+        let mut made = Replacement::of_named(self.path.clone())?;
+        made.fill(text.as_bytes(), Sync::Disk)?;
+        made.finish(Sync::Disk)?;
         Ok(text)
     }
 }
