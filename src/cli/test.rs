@@ -1,23 +1,27 @@
 //! `guard test`: runs the `test` blocks of specs.
 
 use std::cell::OnceCell;
-use std::io::Read;
+use std::io::{Read, Stderr, stderr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use smol_str::SmolStr;
 
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
-use super::output::Output;
+use super::output::{Output, stderr_paint};
 use super::{jobs, progress, spec};
-use crate::audit::{Progress, test_record};
+use crate::audit::{Progress, Readers, judge_text, test_record};
 use crate::eval::{LimitError, Limits, Program};
 use crate::hir::{Spec, Test};
+use crate::input::formats::FormatChoice;
 use crate::input::limits::InputLimits;
 use crate::input::open;
 use crate::mutate::{self, Recording};
+use crate::problem::{Problem, ProblemKind};
 use crate::replay::{self, Replay};
+use crate::report::problems::ProblemLog;
 use crate::report::spec_test::{self, Outcome as Run, TestReport};
 use crate::source::{FileId, SourceMap};
 
@@ -58,6 +62,24 @@ enum TestFormat {
     Junit,
 }
 
+impl TestArgs {
+    /// Whether the filter selects a test.
+    fn selects(&self, test: &Test) -> bool {
+        let mut filter = self.filter.iter();
+        filter.all(|part| test.name.contains(part.as_str()))
+    }
+
+    /// Reports an error if the filter selects none of the tests.
+    fn has_selected(&self, selected: usize, left: usize) -> Result<(), Failure> {
+        match &self.filter {
+            Some(part) if selected == 0 && left > 0 => Err(Failure::Usage(format!(
+                "no test name contains `{part}` ({left} tests skipped)"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
 pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     if args.mutants {
         return jobs::with(args.jobs, || {
@@ -90,22 +112,13 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
             }
         };
         for test in &spec.tests {
-            if args
-                .filter
-                .as_ref()
-                .is_some_and(|part| !test.name.contains(part.as_str()))
-            {
-                left += 1;
-                continue;
+            match args.selects(test) {
+                true => reports.push(runner.run(test)),
+                false => left += 1,
             }
-            reports.push(runner.run(test));
         }
     }
-    if let (Some(part), true, true) = (&args.filter, reports.is_empty(), left > 0) {
-        return Err(Failure::Usage(format!(
-            "no test name contains `{part}` ({left} tests skipped)"
-        )));
-    }
+    args.has_selected(reports.len(), left)?;
     let mut output = Output::open(None)?;
     let paint = output.paint;
     match args.format {
@@ -183,15 +196,16 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
             "`--mutants` supports only the formats `human` and `json`".to_owned(),
         ));
     }
-    let recordings = recordings(&args.traces)?;
     let limits = mutate::Limits {
         mutants: args.max_mutants,
         eval: args.limits.eval(),
+        input: args.limits.input(),
         ..mutate::Limits::default()
     };
+    let mut data = Data::find(&args.traces, &limits.input);
     let mut output = Output::open(None)?;
     let paint = output.paint;
-    let (mut wrong, mut survivors) = (None, 0);
+    let (mut wrong, mut survivors, mut left, mut kept) = (None, 0, 0, 0);
     for file in &args.files {
         let (mut spec, checked) = match spec::usable(file) {
             Ok(usable) => usable,
@@ -201,10 +215,16 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        if let Some(part) = &args.filter {
-            spec.tests.retain(|test| test.name.contains(part.as_str()));
+        let all = spec.tests.len();
+        spec.tests.retain(|test| args.selects(test));
+        kept += spec.tests.len();
+        left += all - spec.tests.len();
+        if spec.tests.is_empty() && all > 0 {
+            continue;
         }
-        if let Some(failing) = failing(&spec, &checked.sources, args)? {
+        let program = Program::compile(&spec, &limits.eval)
+            .map_err(|error| Failure::Usage(explain(&error)))?;
+        if let Some(failing) = failing(&spec, &program, &checked.sources) {
             complain(&format!(
                 "`{}`: test \"{failing}\" fails; mutants need tests that pass",
                 file.display()
@@ -212,7 +232,9 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
             wrong = Some(Outcome::Violated);
             continue;
         }
-        let report = mutate::run(&spec, &checked.sources, &recordings, &limits, progress);
+        data.check(&program, &limits.input)?;
+        let traces = &data.recordings;
+        let report = mutate::run(&spec, &checked.sources, traces, &limits, progress);
         survivors += report.survivors();
         let name = checked.sources.get(FileId(0)).name();
         match args.format {
@@ -220,45 +242,97 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
             _ => mutate::human(&mut output, paint, name, &spec, &report)?,
         }
     }
+    args.has_selected(kept, left)?;
     output.close()?;
     Ok(wrong.unwrap_or(if survivors > 0 {
         Outcome::Violated
+    } else if data.errors() > 0 {
+        Outcome::Unreadable
     } else {
         Outcome::Holds
     }))
 }
 
 /// Returns the name of a failing test.
-fn failing(spec: &Spec, sources: &SourceMap, args: &TestArgs) -> Result<Option<SmolStr>, Failure> {
-    let program = Program::compile(spec, &args.limits.eval())
-        .map_err(|error| Failure::Usage(explain(&error)))?;
+fn failing(spec: &Spec, program: &Program, sources: &SourceMap) -> Option<SmolStr> {
     let fails = |test: &&Test| {
         let judged = program.judge(test_record(test, sources));
         let report = spec_test::compare(spec, sources, test, judged.as_ref(), Duration::ZERO);
         report.outcome != Run::Pass
     };
-    Ok(spec.tests.iter().find(fails).map(|test| test.name.clone()))
+    spec.tests.iter().find(fails).map(|test| test.name.clone())
 }
 
-fn recordings(traces: &[String]) -> Result<Vec<Recording>, Failure> {
-    let mut recordings = Vec::new();
-    for trace in traces {
-        let found = open::sources(trace, &open::Selection::default())
-            .map_err(|error| Failure::Usage(error.to_string()))?;
-        for source in found.sources {
+/// Recorded traces for mutants, and the problems with them.
+struct Data {
+    recordings: Vec<Recording>,
+    log: ProblemLog<progress::Clearing<Stderr>>,
+    errors: u64,
+}
+
+impl Data {
+    /// Reads the files that the arguments name; the others are used if one cannot be read.
+    fn find(traces: &[String], limits: &InputLimits) -> Data {
+        let mut data = Data {
+            recordings: Vec::new(),
+            log: ProblemLog::new(progress::Clearing(stderr()), stderr_paint()),
+            errors: 0,
+        };
+        let (sources, problems) = open::Selection::default().find(traces);
+        problems.iter().for_each(|problem| data.tell(problem));
+        for source in sources {
             let mut text = Vec::new();
-            let unread = |error: std::io::Error| {
-                Failure::Usage(format!("cannot read `{}`: {error}", source.name.path))
-            };
-            source
-                .open(&InputLimits::default())
-                .and_then(|mut from| from.read_to_end(&mut text))
-                .map_err(unread)?;
-            recordings.push(Recording {
-                name: source.name.path.to_string(),
-                text,
-            });
+            let read = source
+                .open(limits)
+                .and_then(|mut from| from.read_to_end(&mut text));
+            match read {
+                Ok(_) => data.recordings.push(Recording {
+                    name: source.name.path.to_string(),
+                    text,
+                }),
+                Err(error) => {
+                    let why = format!("cannot be read: {error}");
+                    let path = &source.name.path;
+                    data.tell(&Problem::new(ProblemKind::Unreadable, path, 0, why));
+                }
+            }
         }
+        data
     }
-    Ok(recordings)
+
+    /// Reports problems with the data that a spec reads, and files without traces.
+    fn check(&mut self, program: &Program, limits: &InputLimits) -> Result<(), Failure> {
+        let schema = &program.spec().schema;
+        let readers = Readers::new(schema, FormatChoice::Auto, limits.clone())
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut problems = Vec::new();
+        for Recording { name, text } in &self.recordings {
+            let judged = judge_text(program, &readers, name, text);
+            if judged.reports.is_empty() {
+                let path = Arc::from(name.as_str());
+                problems.push(Problem::new(ProblemKind::Odd, &path, 0, "no traces found"));
+            }
+            problems.extend(judged.problems);
+            problems.extend(
+                judged
+                    .reports
+                    .into_iter()
+                    .flat_map(|report| report.problems),
+            );
+        }
+        problems.iter().for_each(|problem| self.tell(problem));
+        Ok(())
+    }
+
+    fn tell(&mut self, problem: &Problem) {
+        self.errors += u64::from(problem.kind.is_error());
+        // An error on standard error does not make the command fail.
+        let _ = self.log.write(problem);
+    }
+
+    /// Ends the messages, and returns the number of errors.
+    fn errors(&mut self) -> u64 {
+        let _ = self.log.finish();
+        self.errors
+    }
 }

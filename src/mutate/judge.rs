@@ -10,7 +10,6 @@ use crate::eval::Program;
 use crate::hir::{Expect, Expected, Formulas, Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
 use crate::input::formats::FormatChoice;
-use crate::input::limits::InputLimits;
 use crate::source::SourceMap;
 use crate::verdict::{TraceReport, Verdict};
 
@@ -55,7 +54,7 @@ impl<'a> Judged<'a> {
         let readers = Readers::new(
             &self.spec.schema,
             FormatChoice::Auto,
-            InputLimits::default(),
+            self.limits.input.clone(),
         )
         .map_err(|error| error.to_string())?;
         let mut killed = Vec::with_capacity(mutants.len());

@@ -31,6 +31,7 @@ use smol_str::SmolStr;
 use crate::audit::Progress;
 use crate::eval;
 use crate::hir::Spec;
+use crate::input::limits::InputLimits;
 use crate::source::SourceMap;
 
 pub(crate) use example::{absent, record};
@@ -45,6 +46,8 @@ pub struct Limits {
     pub automata: guard_automata::Limits,
     /// The limits on judging.
     pub eval: eval::Limits,
+    /// The limits on reading the traces.
+    pub input: InputLimits,
 }
 
 impl Default for Limits {
@@ -58,6 +61,7 @@ impl Default for Limits {
                 ..guard_automata::Limits::default()
             },
             eval: eval::Limits::default(),
+            input: InputLimits::default(),
         }
     }
 }

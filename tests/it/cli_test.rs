@@ -193,6 +193,33 @@ fn recorded_traces_kill_mutants_too() {
     assert_eq!(run.code, 2, "{run:?}");
 }
 
+/// A filter and traces that select nothing are errors, not weak tests.
+#[test]
+fn mutants_say_what_they_are_not_judged_by() {
+    let broken = r#"{"id":"t1","events":[{"kind":"call","tool":5,"id":"1"}]}"#;
+    let files = [
+        ("a.guard", MUTATED),
+        ("broken.jsonl", broken),
+        ("empty.jsonl", ""),
+    ];
+    let folder = Folder::new(&files);
+    let mutants = |args: &[&str]| folder.guard(&[&["test", "a.guard", "--mutants"], args].concat());
+    let none = mutants(&["-k", "nothing"]);
+    assert_eq!((none.code, none.out.as_str()), (2, ""), "{none:?}");
+    assert!(
+        none.err.contains("no test name contains `nothing`"),
+        "{none:?}"
+    );
+    for (name, why) in [
+        ("broken.jsonl", "field `tool`"),
+        ("empty.jsonl", "no traces found"),
+        ("missing.jsonl", "cannot be read"),
+    ] {
+        let run = mutants(&["--traces", name]);
+        assert!(run.err.contains(name) && run.err.contains(why), "{run:?}");
+    }
+}
+
 #[test]
 fn mutants_are_judged_by_tests_that_pass() {
     let wrong = MUTATED.replace("expect approved violated at 0", "expect approved satisfied");
