@@ -43,8 +43,14 @@ impl<'a> Checker<'a> {
     /// Reads the attributes of an item and rejects those that it does not allow.
     pub(super) fn attributes(&mut self, item: &'a ast::Item, known: &[&str]) -> Attributes {
         let mut read = Attributes::default();
-        for attribute in &item.attributes {
+        for (place, attribute) in item.attributes.iter().enumerate() {
             let name = attribute.name.as_str();
+            // The others list several.
+            let before = &mut item.attributes[..place].iter();
+            if !["cites", "allow"].contains(&name) && before.any(|other| other.name.text == name) {
+                self.error(Code::G0202, attribute.span, format!("duplicate `@{name}`"));
+                continue;
+            }
             if !known.contains(&name) {
                 let mut diagnostic = if ATTRIBUTES.contains(&name) || name == "outcome" {
                     Diagnostic::new(

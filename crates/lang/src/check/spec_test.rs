@@ -179,7 +179,15 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Record(entries) => {
                 let mut steps = Vec::new();
-                for entry in entries {
+                let mut given = vec![false; meta.len()];
+                for (place, entry) in entries.iter().enumerate() {
+                    if entries[..place]
+                        .iter()
+                        .any(|other| other.key.text == entry.key.text)
+                    {
+                        self.duplicate(&entry.key);
+                        continue;
+                    }
                     match (entry.key.as_str(), &entry.value.kind) {
                         ("events", ExprKind::List(events)) => {
                             steps = events.iter().map(|event| self.step(scope, event)).collect();
@@ -193,9 +201,28 @@ impl<'a> Checker<'a> {
                                         self.link(*member.key.span, *declared);
                                     }
                                     meta[idx] = self.cell(scope, &member.value, &fields[idx].ty);
+                                    if std::mem::replace(&mut given[idx], true) {
+                                        self.duplicate(&member.key);
+                                    }
                                 }
                             }
                         }
+                        ("events", _) => self.report(
+                            Diagnostic::new(
+                                Code::G0319,
+                                *entry.value.span,
+                                "expected a list of events",
+                            )
+                            .label("write `[ {kind: \"…\", …}, … ]`"),
+                        ),
+                        ("meta", _) => self.report(
+                            Diagnostic::new(
+                                Code::G0319,
+                                *entry.value.span,
+                                "expected the facts of the trace",
+                            )
+                            .label("write `{name: value, …}`"),
+                        ),
                         _ => {
                             self.report(
                                 Diagnostic::new(
@@ -230,8 +257,7 @@ impl<'a> Checker<'a> {
                         self.link(*entry.key.span, self.field_spans[idx].0);
                         let cell = self.cell(scope, &entry.value, &fields[idx].ty);
                         if cells[idx].replace(cell).is_some() {
-                            let message = format!("duplicate `{}`", entry.key);
-                            self.error(Code::G0202, entry.key.span, message);
+                            self.duplicate(&entry.key);
                         }
                     }
                 }
@@ -249,6 +275,10 @@ impl<'a> Checker<'a> {
             .zip(&fields)
             .map(|(cell, field)| cell.unwrap_or_else(|| absent_cell(&field.absent)))
             .collect()
+    }
+
+    fn duplicate(&mut self, key: &ast::Name) {
+        self.error(Code::G0202, key.span, format!("duplicate `{key}`"));
     }
 
     fn field_of(&mut self, fields: &[Field], name: &ast::Name, what: &str) -> Option<usize> {
@@ -466,13 +496,13 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns the events of a `given`; if there are several `events:`, those of the last one.
+/// Returns the events of a `given`.
 fn events_of(given: &ast::Expr) -> &[ast::Expr] {
     match &given.kind {
         ExprKind::List(events) => events,
         ExprKind::Record(_) if is_event(given) => std::slice::from_ref(given),
         ExprKind::Record(entries) => {
-            let mut named = entries.iter().rev();
+            let mut named = entries.iter();
             named
                 .find_map(|entry| match (entry.key.as_str(), &entry.value.kind) {
                     ("events", ExprKind::List(events)) => Some(events.as_slice()),
