@@ -175,6 +175,39 @@ fn what_is_unclear_is_asked() {
     assert!(out.contains("F[1,10]"), "{out}");
 }
 
+/// Another wording may have several sentences: each takes the place of the line.
+#[test]
+fn all_sentences_of_another_wording_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("rules.txt");
+    std::fs::write(&list, "Respond to users quickly.\nNever call `rm`.\n").unwrap();
+    let args = [
+        "draft",
+        list.to_str().unwrap(),
+        "--interactive",
+        "--format",
+        "json",
+    ];
+    let answers =
+        "`question` must happen at least once. `answer` must happen at least once.\n\n\n\n";
+    let (out, err, code) = guard(&args, answers);
+    assert_eq!(code, 0, "{err}");
+    let drafts = out.lines().map(|line| {
+        let draft: serde_json::Value = serde_json::from_str(line).unwrap();
+        format!(
+            "{} {}",
+            draft["id"].as_str().unwrap(),
+            draft["text"].as_str().unwrap()
+        )
+    });
+    let expected = [
+        "R1 `question` must happen at least once.",
+        "R1.2 `answer` must happen at least once.",
+        "R2 Never call `rm`.",
+    ];
+    assert_eq!(drafts.collect::<Vec<_>>(), expected);
+}
+
 /// A number takes a proposal, told from the next one by a trace; and the spec has it.
 #[test]
 fn a_proposal_is_chosen_by_its_number() {

@@ -5,6 +5,7 @@ mod http;
 mod model;
 mod traces;
 
+use std::collections::VecDeque;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -179,13 +180,14 @@ fn read(input: &str) -> Result<(String, String, Option<PathBuf>), Failure> {
 }
 
 /// Goes through the drafts one by one on the terminal: shows its possible meanings with traces that distinguish the proposals,
-/// and asks for a choice or another wording, which replaces the line. Returns the drafts without those that were skipped.
+/// and asks for a choice or another wording, whose sentences replace the line. Returns the drafts without those that were skipped.
 fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Vec<Draft>, Failure> {
     let stdin = std::io::stdin();
     let mut lines = stdin.lock().lines();
     let mut err = std::io::stderr();
     let mut kept = Vec::new();
-    for mut draft in drafts {
+    let mut drafts = VecDeque::from(drafts);
+    while let Some(mut draft) = drafts.pop_front() {
         if draft.status == Status::Context {
             kept.push(draft);
             continue;
@@ -221,13 +223,23 @@ fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Ve
                         let _ = writeln!(err, "  unknown proposal {}", inert(other));
                     }
                     Err(_) => {
-                        if let Some(again) = drafted(other).into_iter().next() {
-                            draft = Draft {
-                                id: draft.id,
-                                line: draft.line,
-                                ..again
+                        let mut again = drafted(other);
+                        for (place, again) in again.iter_mut().enumerate() {
+                            again.line = draft.line;
+                            again.id = match place {
+                                0 => draft.id.clone(),
+                                _ => format!("{}.{}", draft.id, place + 1).into(),
                             };
                         }
+                        if again.is_empty() {
+                            let _ = writeln!(err, "  expected a sentence, found {}", inert(other));
+                            continue;
+                        }
+                        draft = again.remove(0);
+                        again
+                            .into_iter()
+                            .rev()
+                            .for_each(|next| drafts.push_front(next));
                     }
                 },
             }
