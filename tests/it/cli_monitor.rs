@@ -509,9 +509,9 @@ fn what_is_of_another_spec_is_refused_by_name() {
     state[last] ^= 1;
     folder.write("damaged", &state);
     refused(&["pay.guard", "--resume", "damaged"], "wrong checksum");
-    let text = String::from_utf8_lossy(&state).replacen("\"version\":10", "\"version\":11", 1);
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":11", "\"version\":12", 1);
     folder.write("newer", text.as_bytes());
-    refused(&["pay.guard", "--resume", "newer"], "format version 11");
+    refused(&["pay.guard", "--resume", "newer"], "format version 12");
 
     let run = folder.guard(&["monitor", "--verify-log", "l", "other.guard"]);
     assert_eq!(run.code, 1, "{}", run.err);

@@ -395,6 +395,26 @@ fn a_trace_that_missed_a_deadline_is_judged_as_if_it_were_alone() {
     assert_eq!(mail(&mut resumed, 31), Ruling::Block);
 }
 
+/// After a trace with a name has ended, a damaged event may be of any trace: also for the monitor that continues the state.
+#[test]
+fn a_resumed_monitor_knows_that_traces_have_names() {
+    let spec = format!("{EVENT}property p = G not (k == \"rm\")\n");
+    let mut first = monitor(&spec);
+    for line in [
+        r#"{"trace":"x","k":"ls"}"#,
+        r#"{"trace":"x","end":true}"#,
+        r#"{"k":"ls"}"#,
+    ] {
+        first.line(line.as_bytes(), None);
+    }
+    let mut resumed = monitor(&spec);
+    resumed.resume(&first.snapshot().unwrap()).unwrap();
+    for mut monitor in [first, resumed] {
+        let damaged = monitor.line(br#"{"k":"ls" "at":1}"#, None);
+        assert_eq!((damaged.trace, damaged.ruling), (None, Ruling::Block));
+    }
+}
+
 #[test]
 fn recorded_times_may_be_played_back() {
     let spec = format!(

@@ -114,8 +114,8 @@ pub struct Monitor {
     pub(super) client: u32,
     /// Whether requests are made for the program of a hook.
     pub(super) hooked: bool,
-    /// Whether an event has named a trace.
-    pub(super) names_traces: bool,
+    /// Whether a trace that has a name has ended.
+    pub(super) ended_named: bool,
     pub(super) next_proposal: u64,
     /// The number of lines and ticks processed.
     pub(super) taken: u64,
@@ -235,7 +235,7 @@ impl Monitor {
             clients: Clients::default(),
             client: 0,
             hooked: false,
-            names_traces: false,
+            ended_named: false,
             next_proposal: 1,
             taken: 0,
             program,
@@ -492,6 +492,7 @@ impl Monitor {
                 .push("end of a trace that is not open".to_owned());
             return decision;
         };
+        self.ended_named |= !trace.is_empty();
         self.schedule(trace, ended.due.take(), None);
         decision.step = ended.live.last();
         self.peek(&mut ended, eval::Peek::End, &mut decision);

@@ -120,10 +120,10 @@ impl Monitor {
         let Ok(Unit::Event(mut event)) = self.read(text.as_bytes()) else {
             return None;
         };
-        // The name of its trace may be in the damaged part, too, unless no event has named one.
+        // The name of its trace may be in the damaged part, too, unless no trace has had a name.
         let is_unnamed = |name: &SmolStr| name.is_empty();
         let are_unnamed = !self.traces.is_empty() && self.traces.keys().all(is_unnamed);
-        if event.trace.is_none() && (self.names_traces || !are_unnamed) {
+        if event.trace.is_none() && (self.ended_named || !are_unnamed) {
             return None;
         }
         event.problems.push(self.problem(why.to_owned()));
@@ -209,7 +209,6 @@ impl Monitor {
             (Some(ReadOutcome::Unit(mut unit)), None) => {
                 drop(read);
                 if let Unit::Event(event) = &mut unit {
-                    self.names_traces |= event.trace.is_some();
                     self.doubt_rounded(event);
                 }
                 Ok(unit)

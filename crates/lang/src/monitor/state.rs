@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":10,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":11,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
@@ -21,7 +21,7 @@ use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
 /// The format version that is written and read.
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 
 const MAGIC: &[u8] = b"guard-state ";
 
@@ -53,6 +53,7 @@ struct Body {
     proposals: Vec<(u64, Proposal)>,
     next_proposal: u64,
     histories: Vec<SavedHistories>,
+    ended_named: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,6 +167,7 @@ impl Monitor {
                 .collect(),
             next_proposal: self.next_proposal,
             histories,
+            ended_named: self.ended_named,
         };
         let mut bytes = postcard::to_extend(&body, bytes).map_err(|error| unwritable(&error))?;
         let sum = blake3::hash(&bytes);
@@ -241,6 +243,7 @@ impl Monitor {
         }
         self.proposals = body.proposals.into_iter().collect();
         self.next_proposal = body.next_proposal;
+        self.ended_named = body.ended_named;
         self.taken = head.taken;
         Ok(())
     }
