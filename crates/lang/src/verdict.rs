@@ -135,7 +135,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// What is said of a property that exceeds it.
+    /// The rest of a sentence about a property that exceeds it.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Limit::Automata => "exceeds the limits on automata",
