@@ -15,7 +15,6 @@
 
 mod homogeneity;
 mod memory;
-mod outcome;
 mod pictures;
 mod report;
 mod roc;
@@ -31,7 +30,7 @@ use crate::abstraction::{Key, ObservedState};
 use crate::hir::{Binary, Bound, Claim, Formula, Spec, Unary};
 use crate::ids::{ClaimId, FormulaId};
 use crate::learn::{Counts, Ending, InvalidPolicy, Walk};
-use crate::query::{Forecast, Position, QueryError};
+use crate::query::{Course, Forecast, Position, QueryError, Tail};
 use crate::value::Truth;
 use guard_markov::interval::confidence::clopper_pearson;
 
@@ -42,7 +41,6 @@ pub(crate) use report::{drift_json, write_drift};
 pub(crate) use roc::{Area, Choice, Point};
 pub(crate) use score::{Bin, Brier};
 
-use outcome::{Course, Tail};
 use tally::{Run, Tally, Visits};
 
 /// The settings of a report.

@@ -5,10 +5,10 @@ use smol_str::SmolStr;
 
 use super::Followed;
 use super::memory;
-use super::outcome::Tail;
 use super::roc::Scored;
 use super::score::Forecasted;
 use crate::abstraction::Key;
+use crate::query::Tail;
 use crate::value::Truth;
 
 /// A run, what the model forecasts in it, and what happened.

@@ -100,7 +100,11 @@ pub(super) fn unreached(monitor: &Monitor) -> Vec<Diagnostic> {
     let spec = monitor.spec();
     let told = |tier: Unreached| {
         let arm = spec.enforces.get(tier.clause)?.arms.get(tier.arm)?;
-        let told = Diagnostic::new(Code::G0943, arm.span, tier.why).label("never acts");
+        let when = match tier.elsewhere {
+            true => "acts only in a state that is not in the model and alone decides the query",
+            false => "never acts",
+        };
+        let told = Diagnostic::new(Code::G0943, arm.span, tier.why).label(when);
         (!lint::is_allowed(spec, told.code, arm.span)).then_some(told)
     };
     monitor.unreached().into_iter().filter_map(told).collect()

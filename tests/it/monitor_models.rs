@@ -270,6 +270,29 @@ fn states_and_categories_that_were_not_seen_have_an_arm_of_their_own() {
     assert_eq!(found[0]["risk"]["soon"].as_f64(), Some(1.0), "{}", found[0]);
 }
 
+/// Where the state alone decides a probability, it is known although no trace has been there: also compiled, and for a text.
+#[test]
+fn what_a_state_decides_is_known_where_no_trace_has_been() {
+    let spec = format!(
+        "{DRIFT}query soon = P=? [ F<=2 s == \"leak\" ] on run\nquery safe = P=? [ G s != \"leak\" ] on run\n\
+         enforce on soon {{ >= 0.5 => block \"{{soon:.0%}} from {{state}}, {{why}}\" }}\n\
+         enforce on safe {{ <= 0.5 => block \"{{safe:.0%}}\" }}\n"
+    );
+    let folder = learned(&spec, RUNS);
+    let args = ["compile", "a.guard", "--model", "m.json", "-o", "a.guardc"];
+    assert_eq!(folder.guard(&args).code, 0);
+    let input = events("a leak");
+    let compiled = folder.guard_with(&["monitor", "a.guardc", "--clock", "none"], &input);
+    let compiled = compiled
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    for found in [monitor(&folder, &[], &input), compiled.collect()] {
+        let expected = "block | soon block: 100% from s=\"leak\", it is true now | safe block: 0%";
+        assert_eq!(all_told(&found), ["allow", expected]);
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_denied() {
     let spec = |more: &str| {

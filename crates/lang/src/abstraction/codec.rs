@@ -118,6 +118,15 @@ impl Codec {
         }
     }
 
+    /// Adds these texts to the values of a component that is a text, as far as there is room.
+    pub(super) fn know(&self, texts: &[SmolStr]) {
+        if let Kind::Text(known) = &self.kind {
+            texts.iter().for_each(|text| {
+                text_code(known, text);
+            });
+        }
+    }
+
     /// From now on, gives all texts that did not occur yet one common code, and stores none of them.
     pub(super) fn close(&mut self) {
         self.closed = true;

@@ -199,6 +199,13 @@ impl Space {
                 .all(|(codec, texts)| codec.meet(texts))
     }
 
+    /// Adds these texts to the values of every component that is a text.
+    pub fn know(&mut self, texts: &[SmolStr]) {
+        for codec in &self.codecs {
+            codec.know(texts);
+        }
+    }
+
     /// Ends learning: all unknown texts become one value, `unseen`, so that no trace adds states to the space.
     pub fn close(&mut self) {
         for codec in &mut self.codecs {

@@ -224,13 +224,18 @@ impl Chains {
                     continue;
                 };
                 let number = number.to_f64();
-                let reached = [least, most].map(|value| compares(value, *compare, number));
-                if reached == [false, false] {
+                let reaches = |value: f64| compares(value, *compare, number);
+                if ![least, most].into_iter().any(reaches) {
                     let (name, when) = (&clause.name, &row.when);
                     let (least, most) = (short(least), short(most));
+                    let elsewhere = of.is_some_and(|(chain, query)| {
+                        self.each[chain].forecast.may_settle(query)
+                            && (reaches(0.0) || reaches(1.0))
+                    });
                     found.push(Unreached {
                         clause: place,
                         arm,
+                        elsewhere,
                         why: format!(
                             "the model never reaches `{when}` of `{name}`, whose values range from {least} to {most}"
                         ),

@@ -61,7 +61,9 @@ pub struct Unreached {
     pub clause: usize,
     /// The number of the arm in the clause.
     pub arm: usize,
-    /// The reason why no state reaches it.
+    /// Whether a state that is not in the model may reach it.
+    pub elsewhere: bool,
+    /// The reason why no state of the model reaches it.
     pub why: String,
 }
 

@@ -17,16 +17,18 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use super::chain::Monitor;
+use super::course::{Course, Tail};
 use super::error::QueryError;
 use super::evaluate::asked;
 use super::session::Session;
 use super::table::RiskTable;
 use crate::abstraction::{Key, ObservedState, Space};
 use crate::eval::{self, LimitError};
-use crate::hir::{Claim, ModelSource, Spec};
-use crate::ids::{AbstractionId, ClaimId, ExprId, ModelId, PropertyId};
+use crate::hir::reads::visit;
+use crate::hir::{Claim, Expr, ModelSource, Spec};
+use crate::ids::{AbstractionId, ClaimId, ExprId, FormulaId, ModelId, PropertyId};
 use crate::learn::{Categories, ChainPosition, Model, ModelError, RowLimits, Subject};
-use crate::value::{Cell, Truth};
+use crate::value::{Cell, Truth, Value};
 use guard_markov::Options;
 
 /// Queries of a spec on one of its learned models, prepared for lookup.
@@ -40,6 +42,8 @@ pub struct Forecast {
     monitors: Vec<Monitor>,
     /// For each query: its monitors, by index in `monitors`.
     queries: Vec<Vec<usize>>,
+    /// For each query that asks for a probability: the path formula.
+    paths: Vec<Option<FormulaId>>,
     /// The tables, by category and query.
     pub(super) tables: BTreeMap<SmolStr, Vec<RiskTable>>,
 }
@@ -108,6 +112,10 @@ impl<'s> Asked<'s> {
             monitors.iter().filter_map(place).collect()
         };
         let queries = self.claims().map(own).collect();
+        let paths = self
+            .claims()
+            .map(|claim| claim.probability_of(spec))
+            .collect();
         let monitors = self
             .monitored
             .iter()
@@ -124,6 +132,7 @@ impl<'s> Asked<'s> {
             truths,
             monitors,
             queries,
+            paths,
             tables,
         })
     }
@@ -232,6 +241,8 @@ impl Forecast {
             }
             tables.insert(category.clone(), of_category);
         }
+        // A live trace may come to a text that no trace had, and that a query names.
+        subject.space.know(&texts_of(spec, conditions));
         // Live traces must not add states to the space.
         subject.space.close();
         asked.forecast(subject, tables, truths, limits)
@@ -511,6 +522,40 @@ impl Forecast {
         }
     }
 
+    /// Whether a query has a number in some states that no training trace has visited.
+    pub(crate) fn may_settle(&self, query: usize) -> bool {
+        self.paths.get(query).is_some_and(Option::is_some)
+    }
+
+    /// Returns the probability that a query asks for in a state that no training trace has visited, if the state decides it whatever
+    /// follows: that of `F a` is 1 where `a` holds.
+    pub(super) fn settled(&self, query: usize, keys: &[Key], monitors: &[u32]) -> Option<f64> {
+        let path = (*self.paths.get(query)?)?;
+        let key = *keys.last()?;
+        let tracked = self.queries.get(query)?;
+        let course = Course {
+            spec: self.space().spec(),
+            len: 1,
+            tail: Tail::Open,
+            holds: &|condition, _| self.holds(condition, key),
+            violated: &|property, at| {
+                let mut own = tracked.iter().map(|place| &self.monitors[*place]);
+                let place = own.position(|monitor| monitor.property == property)?;
+                Some(match at {
+                    0 => self.monitors[tracked[place]]
+                        .is_violated(monitors[place], false)
+                        .into(),
+                    _ => Truth::Unknown,
+                })
+            },
+        };
+        match course.path(path).ok()?.first()? {
+            Truth::True => Some(1.0),
+            Truth::False => Some(0.0),
+            Truth::Unknown => None,
+        }
+    }
+
     /// Returns a readable form of a position: `exposure=credentials, reach=network`.
     pub fn describe(&self, position: &Position) -> String {
         if !position.begun {
@@ -526,4 +571,23 @@ impl Forecast {
             _ => "unknown".to_owned(),
         }
     }
+}
+
+/// Returns the texts that conditions name.
+fn texts_of(spec: &Spec, conditions: &[ExprId]) -> Vec<SmolStr> {
+    fn add(value: &Value, texts: &mut Vec<SmolStr>) {
+        match value {
+            Value::String(text) => texts.push(SmolStr::new(text.as_str())),
+            Value::List(values) => values.iter().for_each(|value| add(value, texts)),
+            Value::Set(values) => values.iter().for_each(|value| add(value, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    visit(spec, conditions.iter().copied(), |id| {
+        if let Expr::Const(value) = spec.exprs.get(id) {
+            add(value, &mut texts);
+        }
+    });
+    texts
 }

@@ -15,6 +15,7 @@
 
 mod answer;
 mod chain;
+mod course;
 mod error;
 mod evaluate;
 mod forecast;
@@ -31,6 +32,7 @@ mod why;
 
 pub use answer::{ClaimAnswer, Figure, Graphs};
 
+pub use course::{Course, Tail};
 pub use error::QueryError;
 pub use evaluate::asked;
 pub use forecast::Position;

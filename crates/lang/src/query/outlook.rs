@@ -78,7 +78,8 @@ impl Forecast {
                 return Outlook::OPEN;
             }
             self.each(query, position, &mut |keys, monitors| {
-                outlook.add(table.at(keys, monitors))
+                let learned = table.at(keys, monitors);
+                outlook.add(learned.or_else(|| self.settled(query, keys, monitors)))
             });
         }
         if !known {
@@ -96,7 +97,7 @@ impl Forecast {
     }
 
     /// Returns the successors that contribute most to the number of a query at a position, for the possible state with the
-    /// largest number. Empty if there is nothing to report.
+    /// largest number. Empty if there is nothing to report, also where the state alone decides the number.
     pub(crate) fn onward(
         &self,
         query: usize,
@@ -109,7 +110,8 @@ impl Forecast {
                 return Vec::new();
             }
             self.each(query, position, &mut |keys, monitors| {
-                if let Some((value, onward)) = of(table, keys, monitors)
+                if self.settled(query, keys, monitors).is_none()
+                    && let Some((value, onward)) = of(table, keys, monitors)
                     && most.as_ref().is_none_or(|(most, _)| value > *most)
                 {
                     most = Some((value, onward));

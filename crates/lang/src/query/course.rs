@@ -1,16 +1,16 @@
-//! The outcome of a recorded walk: a path formula of a query, true or false from each step on.
+//! The outcome of a walk: a path formula of a query, true, false or unknown from each step on.
 //!
 //! After the last step of a walk that was cut off, everything is unknown. A walk in an absorbing state stays there forever. A
 //! complete walk ends and is evaluated as in LTLf.
 
+use super::QueryError;
 use crate::hir::{Binary, Bound, Expr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId, PropertyId};
-use crate::query::QueryError;
 use crate::value::{Truth, Value};
 
 /// The continuation after the last step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tail {
+pub enum Tail {
     /// The run has ended.
     End,
     /// Unknown.
@@ -20,16 +20,26 @@ pub(super) enum Tail {
 }
 
 /// A walk as formulas are evaluated on it.
-pub(super) struct Course<'a> {
-    pub(super) spec: &'a Spec,
+pub struct Course<'a> {
+    /// The spec of the formula.
+    pub spec: &'a Spec,
     /// Number of steps.
-    pub(super) len: usize,
-    pub(super) tail: Tail,
+    pub len: usize,
+    /// The continuation after the last one.
+    pub tail: Tail,
     /// Whether a condition holds after a step.
-    pub(super) holds: &'a dyn Fn(ExprId, usize) -> Truth,
+    pub holds: &'a dyn Fn(ExprId, usize) -> Truth,
     /// Whether a monitored property is violated after a step or, at `len`, at the end of the run. `None` if no monitor tracks
     /// the property because the state itself records it.
-    pub(super) violated: &'a dyn Fn(PropertyId, usize) -> Option<Truth>,
+    pub violated: &'a dyn Fn(PropertyId, usize) -> Option<Truth>,
+}
+
+impl std::fmt::Debug for Course<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut course = f.debug_struct("Course");
+        course.field("len", &self.len).field("tail", &self.tail);
+        course.finish_non_exhaustive()
+    }
 }
 
 impl Course<'_> {
@@ -37,7 +47,7 @@ impl Course<'_> {
     ///
     /// # Errors
     /// Operators of the past and bounds in time, which chains do not support either; nested operators of branching time.
-    pub(super) fn outcomes(&self, path: FormulaId) -> Result<(Truth, Vec<Truth>), QueryError> {
+    pub fn outcomes(&self, path: FormulaId) -> Result<(Truth, Vec<Truth>), QueryError> {
         let mut values = self.path(path)?;
         let begin = match self.spec.formulas.get(path) {
             Formula::Unary(op, Some(Bound::Steps(first, last)), of) => {
@@ -71,7 +81,7 @@ impl Course<'_> {
     ///
     /// # Errors
     /// As for [`Course::outcomes`].
-    pub(super) fn path(&self, id: FormulaId) -> Result<Vec<Truth>, QueryError> {
+    pub fn path(&self, id: FormulaId) -> Result<Vec<Truth>, QueryError> {
         let n = self.len;
         let map = |a: Vec<Truth>, b: Vec<Truth>, of: fn(Truth, Truth) -> Truth| -> Vec<Truth> {
             a.into_iter().zip(b).map(|(a, b)| of(a, b)).collect()
