@@ -160,9 +160,14 @@ fn count(args: LearnArgs, progress: &Progress) -> Result<Outcome, Failure> {
     } else if traces == 0 && merged.is_none() {
         complain(&format!("no traces found in {}", args.traces.join(", ")));
     }
+    let is_empty = |counts: &Counts| counts.steps == 0 && counts.traces.complete == 0;
+    let nothing = counts.values().all(is_empty);
+    if nothing && traces > 0 && !refused {
+        complain("no step was counted: every answer of the model comes from its prior");
+    }
     Ok(if refused {
         Outcome::Violated
-    } else if errors > 0 || (traces == 0 && merged.is_none()) {
+    } else if errors > 0 || nothing {
         Outcome::Unreadable
     } else {
         Outcome::Holds

@@ -283,7 +283,7 @@ fn a_compiled_spec_is_checked_once() {
     // What another spec compiles to is not what this one does.
     folder.write(
         "other.guard",
-        SPEC.replacen("property", "@id(\"x\")\nproperty", 1),
+        SPEC.replacen("property", "@cites(\"x\")\nproperty", 1),
     );
     let run = folder.guard(&["compile", "other.guard", "-o", "other.guardc"]);
     assert_eq!(run.code, 0, "{run:?}");

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::support::cli::Folder;
 use crate::support::formats::{
     accounted, calls, convert_documents, documents, files, get, is, text,
 };
@@ -528,4 +529,23 @@ fn rows_with_too_few_cells() {
         let expected: &[ProblemKind] = if *is_problem { &[Malformed] } else { &[] };
         assert_eq!(kinds, expected, "{row:?}");
     }
+}
+
+/// A recording that is read by the paths of the spec, none of which it has, has a note.
+#[test]
+fn a_recording_that_the_spec_reads_otherwise_is_told() {
+    let spec = "event { kind: string?  tool: string?  note: string? }\nproperty p = never (tool == \"rm\")\n";
+    let chat =
+        r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"ho"}]}"#;
+    let own = r#"{"kind":"call","tool":"ls"}"#;
+    let folder = Folder::new(&[("a.guard", spec), ("chat.jsonl", chat), ("own.jsonl", own)]);
+    let told = |args: &[&str]| {
+        let run = folder.guard(&[&["audit", "a.guard"], args].concat());
+        run.err.contains("looks like `openai`") && run.err.contains("`--from openai`")
+    };
+    assert!(told(&["chat.jsonl"]));
+    assert!(!told(&["own.jsonl"]));
+    assert!(!told(&["own.jsonl", "chat.jsonl"]));
+    assert!(!told(&["chat.jsonl", "--from", "native"]));
+    assert!(!told(&["chat.jsonl", "--from", "openai"]));
 }

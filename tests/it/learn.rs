@@ -405,3 +405,26 @@ fn a_model_of_another_spec_is_refused_with_what_changed() {
         );
     }
 }
+
+/// A trace whose state becomes unknown is counted up to there, and a note says why; a model of nothing is an error.
+#[test]
+fn what_is_left_out_is_told() {
+    let spec = "event { kind: string  n: int = 0 }\npredicate x = kind == \"x\"\n\
+        abstraction a { over n_: int 0..3 = n, x }\nmodel run = learn a { }\nquery q = P=? [ F x ] on run\n";
+    let far = r#"{"id":"t1","events":[{"kind":"a","n":1},{"kind":"x","n":7},{"kind":"x"}]}"#;
+    let lost = r#"{"id":"t1","complete":false,"events":[{"n":1}]}"#;
+    let folder = Folder::new(&[("a.guard", spec), ("far.jsonl", far), ("lost.jsonl", lost)]);
+    let run = folder.guard(&["learn", "a.guard", "far.jsonl"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let why = "trace t1, step 1: the state is not known, and the rest of the trace is left out: `n_` is 7, not from 0 to 3";
+    assert!(run.err.contains(why), "{run:?}");
+    let run = folder.guard(&["learn", "a.guard", "lost.jsonl", "-o", "m.json"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    for why in [
+        "step 0: the state is not known",
+        "`x` is unknown",
+        "no step was counted",
+    ] {
+        assert!(run.err.contains(why), "{run:?}");
+    }
+}

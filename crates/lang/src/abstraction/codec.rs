@@ -187,6 +187,20 @@ impl Codec {
         }
     }
 
+    /// Returns the rest of a sentence about the value observed at a place, if it is known and the component cannot have it.
+    pub(super) fn outside(&self, place: usize, look: &mut Observation<'_, '_>) -> Option<String> {
+        match (&self.kind, self.nullable) {
+            (Kind::Bool, false) | (Kind::Violated | Kind::Monitor(_), _) => return None,
+            _ => {}
+        }
+        look.value(place, |value| match (value?, &self.kind) {
+            (Value::Null, _) => Some("is null".to_owned()),
+            (value, Kind::Int(low, high)) => Some(format!("is {value}, not from {low} to {high}")),
+            (value, _) => Some(format!("is {value}, which is none of its values")),
+        })
+        .flatten()
+    }
+
     /// Returns the code of a value, or `None` if the component cannot have it.
     #[inline]
     pub(super) fn code(&self, value: &Value) -> Option<u32> {

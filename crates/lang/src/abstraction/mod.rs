@@ -318,6 +318,27 @@ impl Space {
         ObservedState::Several(keys.into_iter().map(Key).collect())
     }
 
+    /// Returns the reason why the state after a step is not known.
+    pub fn why_unknown(&self, look: &mut Observation<'_, '_>) -> String {
+        if let Some(steps) = self.own.steps
+            && look.truth(steps) == Truth::Unknown
+        {
+            return "it is unknown whether the event is a step".to_owned();
+        }
+        let components = self.abstraction.components.iter();
+        let mut each = components.zip(&self.codecs).zip(&self.own.components);
+        let lost = each.find_map(|((component, codec), place)| {
+            codec.look(*place, look).is_none().then(|| {
+                let name = &component.name;
+                match codec.outside(*place, look) {
+                    Some(why) => format!("`{name}` {why}"),
+                    None => format!("`{name}` is unknown"),
+                }
+            })
+        });
+        lost.unwrap_or_else(|| "it is unknown which events are steps".to_owned())
+    }
+
     /// Returns the components of a state as text: `credentials`, `true`, `3`, `wait(2)`, a text.
     pub fn decode(&self, key: Key) -> Vec<SmolStr> {
         self.codecs

@@ -194,6 +194,9 @@ pub fn visit<J: Judge>(
         }
         rest = later;
     }
+    if let Some(note) = readers.note_format(sources) {
+        listener.problem(&note);
+    }
 }
 
 struct Audit<'a> {

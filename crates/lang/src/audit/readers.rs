@@ -7,7 +7,8 @@
 //! | neither, and all its fields are members of the canonical event | detected per file | its paths | F |
 //! | neither | its paths | its paths | F |
 //!
-//! A detection is reported as a note.
+//! A detection is reported as a note, and so is a file in a known format that is read by the paths of a spec in the last row, if no event has
+//! a field of the spec.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -40,6 +41,9 @@ const HEAD: usize = 256 << 10;
 pub struct Readers {
     projection: Projection,
     choice: Choice,
+    /// Whether neither the user nor the spec says how files are read.
+    is_open: bool,
+    n_fields: usize,
     /// The fields, by number, that an audit reports if no event has them.
     asked: Arc<[(usize, AbsentField)]>,
     /// The names that an audit reports if events have similar ones only.
@@ -97,6 +101,10 @@ impl Readers {
         Ok(Readers {
             projection,
             choice,
+            is_open: matches!((from, &layout.format), (FormatChoice::Auto, None))
+                && layout.events.is_none()
+                && layout.each.is_none(),
+            n_fields: schema.fields.len(),
             asked: Arc::default(),
             names: Arc::default(),
         })
@@ -148,6 +156,31 @@ impl Readers {
             .filter(|(number, _)| !self.projection.was_found(*number));
         summary.absent_fields = absent.map(|(_, field)| field.clone()).collect();
         self.names.summarize(summary);
+    }
+
+    /// Returns a note if no event of the sources had a field of the spec, neither the user nor the spec says how files are read, and the first
+    /// one looks like a recording in another format.
+    pub(super) fn note_format(&self, sources: &[Source]) -> Option<Problem> {
+        let mut fields = 0..self.n_fields;
+        if self.choice != Choice::Paths
+            || !self.is_open
+            || fields.any(|field| self.projection.was_found(field))
+        {
+            return None;
+        }
+        let limits = self.projection.limits();
+        let source = sources.first()?;
+        let mut splitter = Splitter::new(source.open(limits).ok()?, Splitting::Documents, *limits);
+        match detect(&mut splitter, limits) {
+            Guess::Format(Detection { format, .. }) if format != Format::Native => {
+                let note = format!(
+                    "looks like `{format}`, but no event has a field of the spec: read it with `--from {format}` (a format is detected only if all \
+                     fields of the spec are members of the canonical event)"
+                );
+                Some(Problem::new(ProblemKind::Odd, &source.name.path, 0, note))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a file is one trace, so that its end is the end of the trace.

@@ -346,7 +346,7 @@ impl<'a> Checker<'a> {
             ty => {
                 let text = self.snippet(span);
                 let note = match ty {
-                    Type::Int => format!("declare a range: `{text}_: int 0..9 = {text}`"),
+                    Type::Int => format!("declare a range, and cut off what is beyond: `{text}_: int 0..9 = min({text}, 9)`"),
                     Type::Json => "compare it, as in `over kind == \"call\"`, or cast it: `k: string? = e as string?`".to_owned(),
                     _ => "use a Boolean instead: a predicate, or a comparison with a constant".to_owned(),
                 };

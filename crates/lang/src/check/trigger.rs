@@ -21,11 +21,12 @@ impl Checker<'_> {
                     };
                     self.both(condition, inner)
                 }
-                Formula::Not(operand) => match self.spec.formulas.get(operand).clone() {
-                    Formula::And(..) if !self.is_timeless(operand) => self.timeless_part(operand),
-                    _ => None,
-                },
+                Formula::Not(operand) => self.trigger_of_never(operand),
                 Formula::Unary(Unary::Always, ..) => self.trigger(body),
+                _ => None,
+            },
+            Formula::Not(operand) => match self.spec.formulas.get(operand).clone() {
+                Formula::Unary(Unary::Eventually, _, body) => self.trigger_of_never(body),
                 _ => None,
             },
             Formula::Binary(Binary::Unless, _, left, _) => {
@@ -39,6 +40,14 @@ impl Checker<'_> {
                 let inner = self.trigger(rest);
                 self.both(condition, inner)
             }
+            _ => None,
+        }
+    }
+
+    /// Returns the trigger of a formula that never holds.
+    fn trigger_of_never(&mut self, formula: FormulaId) -> Option<ExprId> {
+        match self.spec.formulas.get(formula) {
+            Formula::And(..) if !self.is_timeless(formula) => self.timeless_part(formula),
             _ => None,
         }
     }

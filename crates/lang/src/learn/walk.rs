@@ -11,7 +11,7 @@ use crate::hir::Spec;
 use crate::ids::ExprId;
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Step};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Truth, Value};
 
 /// The walk of a trace through the state space.
@@ -166,17 +166,29 @@ impl Walking<'_> {
         if self.lost {
             return;
         }
-        match self.observer.step(step, |look| space.encode(look)) {
-            Observed::NoStep | Observed::Step(ObservedState::NoStep) => {}
-            Observed::Step(ObservedState::One(key)) => {
+        let observed = self.observer.step(step, |look| match space.encode(look) {
+            ObservedState::NoStep => Ok(None),
+            ObservedState::One(key) => Ok(Some(key)),
+            ObservedState::Several(_) | ObservedState::Unknown => Err(space.why_unknown(look)),
+        });
+        let why = match observed {
+            Observed::NoStep | Observed::Step(Ok(None)) => return,
+            Observed::Step(Ok(Some(key))) => {
                 self.keys.push(key);
                 self.steps.push(step.index);
+                return;
             }
-            Observed::Ambiguous
-            | Observed::Step(ObservedState::Several(_) | ObservedState::Unknown) => {
-                self.lost = true;
-            }
-        }
+            Observed::Step(Err(why)) => why,
+            Observed::Ambiguous => "it is unknown which events are steps".to_owned(),
+        };
+        self.lost = true;
+        let Origin { file, line, .. } = &self.origin;
+        let message =
+            format!("the state is not known, and the rest of the trace is left out: {why}");
+        let problem = Problem::new(ProblemKind::Odd, file, *line, message)
+            .in_trace(Some(self.observer.name().clone()))
+            .at_step(Some(step.index), None);
+        self.observer.note([problem]);
     }
 }
 
