@@ -289,9 +289,7 @@ fn reporter<'a>(
 fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
     spec.retain_judged();
     for name in wanted {
-        let known =
-            |property: &Property| property.name == *name || property.id.as_deref() == Some(name);
-        if !spec.properties.iter().any(known) {
+        if !spec.properties.iter().any(|known| known.is_named(name)) {
             let near = did_you_mean(
                 name,
                 spec.properties
@@ -303,9 +301,8 @@ fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
         }
     }
     if !wanted.is_empty() {
-        let asked = |name: &str| wanted.iter().any(|wanted| wanted == name);
-        spec.properties
-            .retain(|property| asked(&property.name) || property.id.as_deref().is_some_and(asked));
+        let asked = |property: &Property| wanted.iter().any(|name| property.is_named(name));
+        spec.properties.retain(asked);
     }
     if spec.properties.is_empty() {
         return Err(Failure::Usage("the spec contains no properties".to_owned()));

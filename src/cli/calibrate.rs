@@ -1,6 +1,6 @@
 //! `guard calibrate`: compares a model's predictions with recorded traces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
-use super::failure::{Failure, Outcome, complain};
+use super::failure::{Failure, Outcome, complain, warn};
 use super::limits::{LimitArgs, explain, explain_forecast, explain_query};
 use super::output::{Output, stderr_paint};
 use super::sources::Reading;
@@ -29,7 +29,7 @@ use crate::load;
 use crate::problem::Problem;
 use crate::query::{Confidence, Forecast, ForecastError, Method, NoReturn, Session, asked};
 use crate::report::problems::ProblemLog;
-use crate::report::text::number;
+use crate::report::text::{number, plural};
 use guard_markov::Options;
 
 const AFTER_HELP: &str = "\
@@ -129,6 +129,9 @@ fn measure(args: CalibrateArgs, progress: &Progress) -> Result<Outcome, Failure>
     let forecast =
         Forecast::new(&spec, model, &file, &queries, &limits, (rows, &options)).map_err(of_file)?;
     let read = walks(&args, &spec, from, (&forecast, &limits), progress)?;
+    if let Some(labels) = &labels {
+        check_labels(labels, &read.walks)?;
+    }
     let mut output = Output::open(None)?;
     let paint = output.paint;
     let human = args.format == CalibrateFormat::Human;
@@ -324,7 +327,7 @@ fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>,
     names
         .iter()
         .map(|name| {
-            let found = of_model().find(|id| spec.claim(*id).name == *name);
+            let found = of_model().find(|id| spec.claim(*id).is_named(name));
             let near = || did_you_mean(name, of_model().map(|id| spec.claim(id).name.as_str()));
             match found {
                 Some(id) if spec.claim(id).probability_of(spec).is_some() => Ok(id),
@@ -339,6 +342,36 @@ fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>,
             }
         })
         .collect()
+}
+
+/// Warns of labels of no trace, and of traces without a label.
+///
+/// # Errors
+/// No label is of any trace.
+fn check_labels(labels: &BTreeMap<String, bool>, walks: &[Walk]) -> Result<(), Failure> {
+    let traces: BTreeSet<&str> = walks.iter().map(|walk| walk.trace.as_str()).collect();
+    let strays = labels
+        .keys()
+        .filter(|label| !traces.contains(label.as_str()));
+    let bare = walks
+        .iter()
+        .filter(|walk| !labels.contains_key(walk.trace.as_str()));
+    let (strays, bare) = (strays.count() as u64, bare.count() as u64);
+    let of = plural(labels.len() as u64, "label", "labels");
+    if bare == walks.len() as u64 && bare > 0 {
+        let first = labels.keys().next().map_or("", String::as_str);
+        let trace = &walks[0].trace;
+        return Err(Failure::Usage(format!(
+            "`--labels`: none of {of} is of a trace that was read: the first label is of `{first}`, the first trace is `{trace}`"
+        )));
+    }
+    if strays > 0 || bare > 0 {
+        let bare = plural(bare, "trace has", "traces have");
+        warn(&format!(
+            "`--labels`: {strays} of {of} are of no trace that was read; {bare} no label"
+        ));
+    }
+    Ok(())
 }
 
 fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, complain, warn};
+use crate::learn::Model;
 use guard_markov::format::{
     ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json, read_uncertain_explicit,
 };
@@ -104,6 +105,12 @@ impl ChainArgs {
             "drn" => {
                 let found = read_drn(&text).map_err(|wrong| at(path, &wrong))?;
                 (found.chain, Scope::default(), found.deadlocks)
+            }
+            "json" if Model::parse(&text).is_ok() => {
+                let path = path.display();
+                return Err(Failure::Usage(format!(
+                    "`{path}` was written by `guard learn`: ask it with its spec, `guard query SPEC --model {path}`"
+                )));
             }
             "json" => {
                 let found = read_json(&text).map_err(|wrong| at(path, &wrong))?;

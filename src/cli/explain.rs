@@ -319,11 +319,7 @@ impl From<Traces> for Semantics {
 
 /// Returns the property with this name or `@id`.
 fn find(spec: &Spec, name: &str) -> Option<PropertyId> {
-    let by_id = || {
-        spec.properties
-            .iter()
-            .position(|property| property.id.as_deref() == Some(name))
-    };
+    let by_id = || spec.properties.iter().position(|of| of.is_named(name));
     spec.find_property(name)
         .or_else(|| by_id().map(PropertyId::new))
 }

@@ -127,7 +127,7 @@ fn asked(spec: &Spec) -> Vec<SmolStr> {
 }
 
 /// Returns the path of a file that a spec names.
-fn beside(spec: &Path, file: &str) -> PathBuf {
+pub(super) fn beside(spec: &Path, file: &str) -> PathBuf {
     spec.parent().unwrap_or(Path::new("")).join(file)
 }
 

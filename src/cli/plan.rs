@@ -48,7 +48,7 @@ pub(super) fn claim<'s>(spec: &'s Spec, name: &str) -> Option<&'s Claim> {
         let claims = spec.claims.iter();
         claims.filter(|claim| matches!(claim.on, Subject::Model(_)))
     };
-    let by_id = || on_models().find(|claim| claim.id.as_deref() == Some(name));
+    let by_id = || on_models().find(|claim| claim.is_named(name));
     on_models().find(|claim| claim.name == name).or_else(by_id)
 }
 

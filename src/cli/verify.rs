@@ -58,8 +58,12 @@ fn verify(args: VerifyArgs, progress: &Progress) -> Result<Outcome, Failure> {
     limits.exact = args.exact;
     let asked = questions(&spec);
     if asked.is_empty() {
+        let instead = match spec.claims.is_empty() {
+            true => "to check recorded traces, use `guard audit`",
+            false => "to ask a model of recorded traces, use `guard query`",
+        };
         return Err(Failure::Usage(format!(
-            "`{}` declares no system to verify; to check recorded traces, use `guard audit`",
+            "`{}` declares no system to verify; {instead}",
             args.spec.display()
         )));
     }

@@ -178,8 +178,14 @@ fn labels_from_elsewhere_say_which_traces_are_bad() {
             run.err
         );
         close(&found["auc"]["value"], 1.0);
+        let bare = "0 of 2 labels are of no trace that was read; 1 trace has no label";
+        assert!(run.err.contains(bare), "{}", run.err);
     }
     for (text, wanted) in [
+        (
+            "trace,label\nx0,1\nx1,0\n",
+            "none of 2 labels is of a trace that was read: the first label is of `x0`, the first trace is `t0`",
+        ),
         (
             "trace,label\nt0,perhaps\n",
             "line 2: expected true or false as the label, found `perhaps`",

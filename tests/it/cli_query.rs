@@ -100,6 +100,59 @@ fn a_threshold_decides_the_exit_code() {
     assert_eq!(exact.code, 0, "{}{}", exact.out, exact.err);
 }
 
+/// Constants that nothing declares, and the files of other commands.
+#[test]
+fn what_is_given_is_used_or_refused() {
+    let spec = "event { kind: string }\npredicate x = kind == \"x\"\nabstraction a { over x }\nmodel run = learn a { }\n\
+        @id(\"Q-1\")\nquery q = P=? [ F x ] on run\n";
+    let folder = Folder::new(&[
+        ("i.tra", "2 2\n0 1 [0.4,1]\n1 1 [1,1]\n"),
+        ("a.guard", spec),
+        (
+            "runs.jsonl",
+            r#"{"id":"t","events":[{"kind":"a"},{"kind":"x"}]}"#,
+        ),
+    ]);
+    let refused = |args: &[&str], why: &str| {
+        let run = folder.guard(args);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains(why), "{run:?}");
+    };
+    let property = "P=? [ F true ]";
+    refused(
+        &["query", "--chain", "i.tra", "--const", "NOPE=3", property],
+        "unknown constant `--const NOPE`",
+    );
+    assert_eq!(
+        folder
+            .guard(&["learn", "a.guard", "runs.jsonl", "-o", "m.json"])
+            .code,
+        0
+    );
+    refused(
+        &["query", "--chain", "m.json", property],
+        "`m.json` was written by `guard learn`: ask it with its spec, `guard query SPEC --model m.json`",
+    );
+    refused(
+        &["verify", "a.guard"],
+        "to ask a model of recorded traces, use `guard query`",
+    );
+    for verb in [
+        &["query", "a.guard", "Q-1", "--model", "m.json"][..],
+        &[
+            "calibrate",
+            "a.guard",
+            "runs.jsonl",
+            "--query",
+            "Q-1",
+            "--model",
+            "m.json",
+        ],
+    ] {
+        assert_eq!(folder.guard(verb).code, 0, "{verb:?}");
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     let folder = Folder::new(&[

@@ -33,14 +33,17 @@ pub(super) fn run(
     let states = chain
         .states()
         .map_err(|wrong| Failure::Usage(wrong.to_string()))?;
-    let mut output = Output::open(None)?;
-    let (mut outcome, mut failed) = (Outcome::Holds, false);
+    let mut checker = Checker::new(&states, Scope::default(), Options::default());
+    let given = args.chain.definitions()?;
     for source in sources {
-        let mut checker = Checker::new(&states, Scope::default(), Options::default());
-        let given = args.chain.definitions()?;
         checker
             .declare(&source.file, &given)
             .map_err(|wrong| Failure::Usage(check_error_message(&source.name, &wrong)))?;
+    }
+    args.chain.check_constants(checker.scope())?;
+    let mut output = Output::open(None)?;
+    let (mut outcome, mut failed) = (Outcome::Holds, false);
+    for source in sources {
         for property in args.wanted(source) {
             let clock = Instant::now();
             let answer = answer(&checker, property, chain, args.precision);

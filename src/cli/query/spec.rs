@@ -16,7 +16,7 @@ use crate::cli::chain::{ChainArgs, LoadedChain};
 use crate::cli::failure::{Failure, Outcome, code, complain};
 use crate::cli::learn;
 use crate::cli::limits::{explain_model, explain_query};
-use crate::cli::models::must_be_learned;
+use crate::cli::models::{beside, must_be_learned};
 use crate::cli::output::Output;
 use crate::cli::plot::{self, Drawings};
 use crate::cli::{progress, spec};
@@ -386,8 +386,7 @@ fn chosen<'s>(
         ));
     }
     for name in names {
-        let known = |claim: &Claim| claim.name == *name || claim.id.as_deref() == Some(name);
-        if !on_models().any(known) {
+        if !on_models().any(|claim| claim.is_named(name)) {
             let near = did_you_mean(name, on_models().map(|claim| claim.name.as_str()));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(Failure::Usage(format!(
@@ -398,9 +397,7 @@ fn chosen<'s>(
     let wanted = |claim: &&Claim| {
         (names.is_empty() && formulas == 0)
             || claim.name.starts_with(FORMULA)
-            || names
-                .iter()
-                .any(|name| claim.name == *name || claim.id.as_deref() == Some(name))
+            || names.iter().any(|name| claim.is_named(name))
     };
     Ok(on_models().filter(wanted).collect())
 }
@@ -414,10 +411,7 @@ fn chains(
     given: Option<&Model>,
 ) -> Result<Chains, Failure> {
     let of = spec.model(model);
-    let beside = |path: &str| match question.spec.parent() {
-        Some(parent) => parent.join(path),
-        None => PathBuf::from(path),
-    };
+    let beside = |path: &str| beside(question.spec, path);
     let (file, counts): (String, Model) = match (&of.source, given) {
         (ModelSource::Import(path), _) => return Ok(Chains::Imported(beside(path))),
         (_, Some(given)) if given.header.model == of.name || spec.models.len() == 1 => {

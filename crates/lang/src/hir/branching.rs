@@ -164,6 +164,11 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// Whether the claim has this name or `@id`.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.id.as_deref() == Some(name)
+    }
+
     /// Returns the path formula whose probability the claim computes or compares. Returns `None` for other claims and for
     /// conditional probabilities.
     pub fn probability_of(&self, spec: &super::Spec) -> Option<FormulaId> {

@@ -45,6 +45,13 @@ pub struct Property {
     pub formula_span: Span,
 }
 
+impl Property {
+    /// Whether the property has this name or `@id`.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.id.as_deref() == Some(name)
+    }
+}
+
 /// The keyword that declared a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
