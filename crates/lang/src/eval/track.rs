@@ -67,9 +67,7 @@ impl Changes {
     pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
-}
 
-impl Changes {
     pub(super) fn clear(&mut self) {
         self.changes.clear();
     }
