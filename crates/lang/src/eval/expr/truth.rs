@@ -80,19 +80,12 @@ impl<'a> Eval<'a> {
             }
             Node::Contains(a, b, false) => self.test(id, *a, *b, searched, ops::contains),
             Node::Contains(a, b, true) => self.test(id, *a, *b, searched_within, ops::holds),
-            // No more than the beginning is looked at.
-            Node::StartsWith(a, b) => self.test(
-                id,
-                *a,
-                *b,
-                |_| 0,
-                |lhs, rhs| {
-                    ops::text_test("starts_with", lhs, rhs, |whole, part| {
-                        whole.begins_with(part)
-                    })
-                },
-            ),
-            Node::EndsWith(a, b) => self.test(id, *a, *b, searched, |lhs, rhs| {
+            Node::StartsWith(a, b) => self.test(id, *a, *b, compared, |lhs, rhs| {
+                ops::text_test("starts_with", lhs, rhs, |whole, part| {
+                    whole.begins_with(part)
+                })
+            }),
+            Node::EndsWith(a, b) => self.test(id, *a, *b, compared, |lhs, rhs| {
                 ops::text_test("ends_with", lhs, rhs, |whole, part| {
                     whole.ends_with(part.as_str())
                 })
@@ -189,7 +182,7 @@ impl<'a> Eval<'a> {
         id: NodeId,
         a: NodeId,
         b: NodeId,
-        work: fn(&Value) -> u64,
+        work: fn(&Value, &Value) -> u64,
         test: impl FnOnce(&Value, &Value) -> Result<bool, Fault>,
     ) -> Truth {
         let (lhs, rhs) = (self.value(a), self.value(b));
@@ -198,7 +191,7 @@ impl<'a> Eval<'a> {
             return Truth::False;
         }
         match (lhs.known(), rhs.known()) {
-            (Some(lhs), Some(_)) if !self.spend(id, work(lhs)) => Truth::Unknown,
+            (Some(lhs), Some(rhs)) if !self.spend(id, work(lhs, rhs)) => Truth::Unknown,
             (Some(lhs), Some(rhs)) => match test(lhs, rhs) {
                 Ok(truth) => Truth::from(truth),
                 Err(fault) => {
@@ -285,24 +278,35 @@ impl<'a> Eval<'a> {
 }
 
 /// Returns the work of a search in a text; 0 for other values, in which elements are looked up.
-fn searched(value: &Value) -> u64 {
+fn searched(value: &Value, _: &Value) -> u64 {
     text_bytes(value) / SEARCHED
 }
 
+/// Returns the work of comparing one end of a text: no more is looked at than the other text is long.
+fn compared(whole: &Value, part: &Value) -> u64 {
+    text_bytes(whole).min(text_bytes(part)) / SEARCHED
+}
+
 /// Returns the work of a search in a text, or in all texts of another value.
-fn searched_within(value: &Value) -> u64 {
+fn searched_within(value: &Value, part: &Value) -> u64 {
+    let within = |value: &Value| 1 + searched_within(value, part);
     match value {
-        Value::List(items) => items.iter().map(|item| 1 + searched_within(item)).sum(),
-        Value::Object(members) => {
-            let values = members.iter().map(|(_, value)| value);
-            values.map(|value| 1 + searched_within(value)).sum()
-        }
-        text => searched(text),
+        Value::List(items) => items.iter().map(within).sum(),
+        Value::Object(members) => members.iter().map(|(_, value)| within(value)).sum(),
+        text => searched(text, part),
+    }
+}
+
+/// Returns the work of reading a text or copying a list; 0 for other values.
+pub(super) fn read(value: &Value) -> u64 {
+    match value {
+        Value::List(items) => items.len() as u64,
+        text => text_bytes(text) / READ,
     }
 }
 
 /// Returns the size of a text in bytes; 0 for other values.
-pub(super) fn text_bytes(value: &Value) -> u64 {
+fn text_bytes(value: &Value) -> u64 {
     match value {
         Value::String(text) => text.len() as u64,
         _ => 0,

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::truth::{READ, text_bytes};
+use super::truth::{READ, read};
 use super::{Eval, Val};
 use crate::eval::builtin;
 use crate::eval::cast::cast;
@@ -11,7 +11,7 @@ use crate::eval::eval_cache::Choice;
 use crate::eval::json;
 use crate::eval::ops::{self, Fault};
 use crate::eval::register::{Held, Operands, Register};
-use crate::hir::Quantifier;
+use crate::hir::{Builtin, Quantifier};
 use crate::texts;
 use crate::value::{Cell, Object, Truth, Value};
 
@@ -71,9 +71,7 @@ impl<'a> Eval<'a> {
             Node::Arith(op, a, b) => {
                 let (lhs, rhs) = (self.value(*a), self.value(*b));
                 match (lhs.known(), rhs.known()) {
-                    (Some(lhs), Some(rhs))
-                        if self.spend(id, (text_bytes(lhs) + text_bytes(rhs)) / READ) =>
-                    {
+                    (Some(lhs), Some(rhs)) if self.spend(id, read(lhs) + read(rhs)) => {
                         self.checked(id, ops::arith(*op, lhs, rhs))
                     }
                     _ => Val::Unknown,
@@ -113,9 +111,7 @@ impl<'a> Eval<'a> {
             } => self.map_elements(id, (*local, *over, *body)),
             Node::Replace(text, regex, with) => self.replaced(id, *text, *regex, *with),
             Node::Call(function, args) => match self.all(args) {
-                Some(args) if !self.spend(id, args.iter().map(text_bytes).sum::<u64>() / READ) => {
-                    Val::Unknown
-                }
+                Some(args) if !self.spend(id, work_of_call(*function, &args)) => Val::Unknown,
                 Some(args) => self.checked(id, builtin::call(*function, &args)),
                 None => Val::Unknown,
             },
@@ -401,4 +397,10 @@ impl<'a> Eval<'a> {
             }
         }
     }
+}
+
+/// Returns the work of a predefined function: all but `len` look at each element of a list.
+fn work_of_call(function: Builtin, args: &[Value]) -> u64 {
+    let is_counted = |arg: &&Value| function != Builtin::Len || !matches!(arg, Value::List(_));
+    args.iter().filter(is_counted).map(read).sum()
 }
