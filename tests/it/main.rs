@@ -77,6 +77,7 @@ mod kripke_properties;
 mod language_forms;
 mod learn;
 mod lint_properties;
+mod long_traces;
 mod lsp;
 mod lsp_commands;
 mod lsp_library;

@@ -250,7 +250,7 @@ fn problem(
 
 /// Returns all problems of the data, in order of steps.
 pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
-    let mut problems = std::mem::take(&mut state.problems);
+    let mut problems = state.take_problems();
     let faults = std::mem::take(&mut state.cache.eval_cache.faults);
     let n_unlisted = state.cache.eval_cache.faults_more;
     let origin = &state.source.origin;

@@ -1,0 +1,69 @@
+//! Long traces with problems of data: each event costs the same, and each cause is reported.
+use std::sync::Arc;
+
+use guard_lang::eval::{Limits, Program};
+use guard_lang::input::record::{Record, Step};
+use guard_lang::modules::NoFiles;
+use guard_lang::problem::{Problem, ProblemKind};
+use guard_lang::value::{Cell, Value};
+use guard_lang::verdict::{TraceReport, Verdict};
+
+use crate::instance_scale::source;
+
+fn program(text: &str, limits: &Limits) -> Program {
+    let checked = guard_lang::front(
+        "t.guard",
+        text,
+        &NoFiles,
+        guard_lang::check::Limits::default(),
+    );
+    let messages: Vec<_> = checked.diagnostics.iter().map(|d| &d.message).collect();
+    let spec = checked.spec.unwrap_or_else(|| panic!("{messages:?}"));
+    Program::compile(&spec, limits).unwrap()
+}
+
+fn judge(program: &Program, steps: Vec<Step>, problems: Vec<Problem>) -> TraceReport {
+    let record = Record {
+        origin: source().origin,
+        id: None,
+        complete: Some(true),
+        meta: Box::default(),
+        steps,
+        problems,
+    };
+    program.judge(record).unwrap()
+}
+
+fn text(text: &str) -> Cell {
+    Cell::Known(Value::string(text))
+}
+
+/// Searching all events or all problems for each event that is no step would take minutes.
+#[test]
+fn problems_of_events_that_are_no_steps_are_dropped_at_once() {
+    const N: u32 = 300_000;
+    let spec = "event { kind: string  tool: string? }\ntrace { where tool == \"rm\" }\nproperty p = never (kind == \"bad\")\n";
+    let program = program(spec, &Limits::default());
+    // Two events of the first item of the recording, one of each other.
+    let step = |index: u32, tool: &str| Step {
+        index,
+        cells: [text("call"), text(tool)].into(),
+    };
+    let rest = (1..N).map(|index| step(index, if index == 7 { "rm" } else { "ls" }));
+    let steps = [step(0, "rm"), step(0, "ls")].into_iter().chain(rest);
+    let file = Arc::from("t.jsonl");
+    let problem = |index: u32, field: Option<&str>| {
+        Problem::new(ProblemKind::WrongType, &file, 1, "wrong")
+            .at_step(Some(index), field.map(Into::into))
+    };
+    let some = [
+        problem(0, Some("kind")),
+        problem(7, Some("kind")),
+        problem(8, None),
+    ];
+    let others = (8..N).map(|index| problem(index, Some("kind")));
+    let problems = some.iter().cloned().chain(others).collect();
+    let report = judge(&program, steps.collect(), problems);
+    assert_eq!(report.verdicts[0].verdict, Verdict::Satisfied);
+    assert_eq!(report.problems, some);
+}
