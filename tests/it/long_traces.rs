@@ -67,3 +67,41 @@ fn problems_of_events_that_are_no_steps_are_dropped_at_once() {
     assert_eq!(report.verdicts[0].verdict, Verdict::Satisfied);
     assert_eq!(report.problems, some);
 }
+
+/// Of a trace that is read in two ways, the instances that are violated in both are listed, up to the limit.
+#[test]
+fn the_limit_of_listed_instances_holds_for_several_readings() {
+    let spec = "event { kind: string  id: string }\ntrace { where kind != \"skip\" }
+property closed = forall i: always (kind == \"open\" and id == i -> eventually (kind == \"close\" and id == i))\n";
+    let limits = Limits {
+        instances_told: 3,
+        ..Limits::default()
+    };
+    let program = program(spec, &limits);
+    let open = |index: u32| Step {
+        index,
+        cells: [text("open"), text(&format!("i{index}"))].into(),
+    };
+    let maybe = Step {
+        index: 10,
+        cells: [Cell::Unknown, text("i4")].into(),
+    };
+    let steps = (0..10).rev().map(|at| Step {
+        index: 9 - at,
+        ..open(at)
+    });
+    let report = judge(&program, steps.chain([maybe]).collect(), Vec::new());
+    let listed: Vec<String> = (report.verdicts.iter())
+        .map(|verdict| format!("{} {:?}", verdict.instance[0].1, verdict.at))
+        .collect();
+    // `i4` may be closed.
+    assert_eq!(
+        listed,
+        ["\"i0\" Some(10)", "\"i1\" Some(10)", "\"i2\" Some(10)"]
+    );
+    let told = report.problems.iter().map(|problem| &*problem.message);
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["`closed` is violated for 9 values; the first 3 are listed (limit: `instances_told`)"]
+    );
+}

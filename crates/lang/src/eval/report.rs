@@ -9,11 +9,12 @@ use super::compiled::Compiled;
 use super::eval_cache::RawFault;
 use super::explain::Wanted;
 use super::explain::values::is_remembered;
-use super::instances::Instance;
+use super::instances::{Instance, Violated};
 use super::monitor::StateSetInterner;
 use super::trace::TraceState;
 use super::watch::Watch;
 use super::world::World;
+use crate::hash::SeededMap;
 use crate::hir::reads::reads;
 use crate::hir::{self, print};
 use crate::ids::{ExprId, PropertyId};
@@ -179,41 +180,25 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
         return Vec::new();
     };
     let end = complete.then_some(state.run.last);
-    let most = if state.run.worlds.len() > 1 {
-        usize::MAX
-    } else {
-        program.limits.instances_told
-    };
-    let mut common: Option<Vec<Instance>> = None;
+    let mut common: Option<Vec<Violated<'_>>> = None;
     for world in &state.run.worlds {
         let Watch::Parametric(instances) = &world.watches[id] else {
             return Vec::new();
         };
-        let (found, n) =
-            instances.violated(property, quantified, &state.cache.state_sets[id], end, most);
-        if n > found.len() {
-            let name = &program.spec.properties[id].name;
-            let message = format!(
-                "`{name}` is violated for {n} values; the first {most} are listed (limit: `instances_told`)"
-            );
-            state.problems.push(problem(
-                &state.source.origin,
-                &state.name,
-                ProblemKind::LeftOut,
-                message,
-            ));
+        let state_sets = &state.cache.state_sets[id];
+        let mut found = instances.violated(property, quantified, state_sets, end);
+        if let Some(before) = common {
+            let before: SeededMap<&Key, _> =
+                before.into_iter().map(|(at, key)| (key, at)).collect();
+            found.retain_mut(|(at, key)| match before.get(key) {
+                Some(before) => {
+                    *at = (*at).max(*before);
+                    true
+                }
+                None => false,
+            });
         }
-        common = Some(match common {
-            None => found,
-            Some(before) => before
-                .into_iter()
-                .filter_map(|mut instance| {
-                    let same = found.iter().find(|other| other.key == instance.key)?;
-                    instance.at = instance.at.max(same.at);
-                    Some(instance)
-                })
-                .collect(),
-        });
+        common = Some(found);
     }
     let mut common = common.unwrap_or_default();
     // A violation before the first event is reported at the first event, even if that is not a step. Constants are
@@ -225,18 +210,35 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
     ) {
         let before = StateSetInterner::new(&property.automaton);
         let before = before.status(&property.automaton, StateSetInterner::INITIAL);
-        let is_constant = |instance: &&mut Instance| {
-            let mut places = instance.key.iter().zip(&quantified.vars);
+        let is_constant = |(_, key): &&mut Violated<'_>| {
+            let mut places = key.iter().zip(&quantified.vars);
             places.all(|(value, var)| value.as_ref().is_some_and(|v| var.constants.contains(v)))
         };
         if before.fixed && before.now == Truth::False {
-            for instance in common.iter_mut().filter(is_constant) {
-                instance.at = Some(first);
+            for (at, _) in common.iter_mut().filter(is_constant) {
+                *at = Some(first);
             }
         }
     }
-    common.sort_by(|lhs, rhs| lhs.at.cmp(&rhs.at).then_with(|| lhs.key.cmp(&rhs.key)));
-    common
+    // Earliest first, then by value. `None` is the empty trace and comes first, since all instances exist there.
+    common.sort_unstable();
+    let (n, most) = (common.len(), program.limits.instances_told);
+    common.truncate(most);
+    let instance = |(at, key): Violated<'_>| Instance {
+        key: key.clone(),
+        at,
+    };
+    let told = common.into_iter().map(instance).collect();
+    if n > most {
+        let name = &program.spec.properties[id].name;
+        let message = format!(
+            "`{name}` is violated for {n} values; the first {most} are listed (limit: `instances_told`)"
+        );
+        let (origin, trace) = (&state.source.origin, &state.name);
+        let problem = problem(origin, trace, ProblemKind::LeftOut, message);
+        state.problems.push(problem);
+    }
+    told
 }
 
 fn problem(

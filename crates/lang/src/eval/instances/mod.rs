@@ -96,6 +96,9 @@ pub(in crate::eval) struct Instance {
     pub(in crate::eval) at: Option<u32>,
 }
 
+/// The step at which an instance was violated, and its values.
+pub(in crate::eval) type Violated<'a> = (Option<u32>, &'a Key);
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::eval) struct Instances {
     map: OverlayMap<u32>,

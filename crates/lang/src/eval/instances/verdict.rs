@@ -1,6 +1,6 @@
 //! The verdict over all instances, and the instances that are violated.
 
-use super::{Instance, InstanceState, Instances, ROOT};
+use super::{InstanceState, Instances, ROOT, Violated};
 use crate::eval::binding::Key;
 use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::monitor::{StateSetId, StateSetInterner, Status};
@@ -256,15 +256,14 @@ impl Instances {
         keys.iter().map(value).fold(Truth::True, Truth::and)
     }
 
-    /// Returns the instances that violate a `forall`, earliest first, then by value; at most `most`, and their number.
+    /// Returns the instances that violate a `forall`, in any order.
     pub(in crate::eval) fn violated(
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
         state_sets: &StateSetInterner,
         end: Option<Option<u32>>,
-        most: usize,
-    ) -> (Vec<Instance>, usize) {
+    ) -> Vec<Violated<'_>> {
         let mut found = Vec::new();
         for (key, class) in self.map.iter() {
             let state = &self.class(self.find(*class)).state;
@@ -283,19 +282,6 @@ impl Instances {
                 _ => {}
             }
         }
-        let n = found.len();
-        // `None` is the empty trace and comes first, since all instances exist there.
-        found.sort_unstable();
-        found.truncate(most);
-        (
-            found
-                .into_iter()
-                .map(|(at, key)| Instance {
-                    key: key.clone(),
-                    at,
-                })
-                .collect(),
-            n,
-        )
+        found
     }
 }
