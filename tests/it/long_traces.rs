@@ -5,7 +5,7 @@ use guard_lang::eval::{Limits, Program};
 use guard_lang::input::record::{Record, Step};
 use guard_lang::modules::NoFiles;
 use guard_lang::problem::{Problem, ProblemKind};
-use guard_lang::value::{Cell, Value};
+use guard_lang::value::{Cell, Number, Object, Value};
 use guard_lang::verdict::{TraceReport, Verdict};
 
 use crate::instance_scale::source;
@@ -103,5 +103,41 @@ property closed = forall i: always (kind == \"open\" and id == i -> eventually (
     assert_eq!(
         told.collect::<Vec<_>>(),
         ["`closed` is violated for 9 values; the first 3 are listed (limit: `instances_told`)"]
+    );
+}
+
+/// Two different errors on one value have two causes, and the properties that read them are both named.
+#[test]
+fn each_error_on_a_value_is_reported() {
+    let of = |spec: &str, n: &str| -> Vec<String> {
+        let program = program(
+            &format!("event {{ args: json }}\n{spec}"),
+            &Limits::default(),
+        );
+        let n = Value::Number(Number::parse(n).unwrap());
+        let args = Object::new(vec![("n".into(), n)]).unwrap();
+        let step = Step {
+            index: 0,
+            cells: [Cell::Known(Value::Object(args))].into(),
+        };
+        let report = judge(&program, vec![step], Vec::new());
+        report.problems.into_iter().map(|p| p.message).collect()
+    };
+    let different =
+        "property a = never (args.n.x == 1)\nproperty b = never (args.n starts_with \"x\")\n";
+    assert_eq!(
+        of(different, "3"),
+        [
+            "`.` does not take a number: args.n = 3 (read by `a`)",
+            "`starts_with` does not take a number: args.n = 3 (read by `b`)",
+        ]
+    );
+    let abs = "property a = never (abs(args.n as int) == 1)\n";
+    assert_eq!(
+        of(abs, &"7".repeat(43)),
+        [format!(
+            "the result is out of range: args.n as int = {} (read by `a`)",
+            "7".repeat(43)
+        )]
     );
 }

@@ -74,6 +74,7 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
                 .map(Value::Number)
                 .ok_or(Fault::Overflow)
         }
+        (Builtin::Abs, Value::Number(Number::Big(_)), _) => Err(Fault::Overflow),
         (Builtin::Abs, Value::Duration(length), _) => {
             let length = length.0.checked_abs().ok_or(Fault::Overflow)?;
             Ok(Value::Duration(crate::value::Instant(length)))

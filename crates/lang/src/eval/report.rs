@@ -260,7 +260,8 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     for fault in faults {
         // Several expressions that read the same value report the same fault once.
         let item = fault.step.map(|step| state.item(step));
-        if !fault.met.is_empty() && !known.insert((item, fault.met.clone())) {
+        let error = fault.at.as_ref().map(|(_, error)| error.to_string());
+        if !fault.met.is_empty() && !known.insert((item, error, fault.met.clone())) {
             continue;
         }
         let (field, message) = describe(state.program, &fault, true);
