@@ -5,22 +5,23 @@ use crate::support::cli::{Folder, close, named};
 use guard_markov::interval::confidence::{anytime_interval, clopper_pearson};
 use serde_json::{Value, json};
 
-/// From `0` nothing leads to `u` at once; the start may be followed by all three.
+/// From `a` nothing leads to `u` at once; the start may be followed by all three.
 const SPEC: &str = r#"
-event { s: string }
-abstraction a { over s  step not (s == "0" and s' == "u")  absorbing s == "u" }
+enum S { a, b, u }
+event { s: S }
+abstraction a { over s  step not (s == a and s' == u)  absorbing s == u }
 model m = learn a { smoothing 1  pac epsilon 0.05 delta 0.05 }
-query risk = P=? [ F s == "u" ] on m
-query safe = P=? [ G s != "u" ] on m
-query soon = P=? [ F<=2 s == "u" ] on m
-query one_on = P=? [ X s == "u" ] on m
-property low = P<=0.5 [ F s == "u" ] on m
-property high = P>=0.5 [ F s == "u" ] on m
-property near = P<=0.08 [ F s == "u" ] on m
+query risk = P=? [ F s == u ] on m
+query safe = P=? [ G s != u ] on m
+query soon = P=? [ F<=2 s == u ] on m
+query one_on = P=? [ X s == u ] on m
+property low = P<=0.5 [ F s == u ] on m
+property high = P>=0.5 [ F s == u ] on m
+property near = P<=0.08 [ F s == u ] on m
 "#;
 
 fn worked(scale: u64) -> Folder {
-    let trace = r#"{"id":"t","events":[{"s":"0"},{"s":"1"},{"s":"u"}]}"#;
+    let trace = r#"{"id":"t","events":[{"s":"a"},{"s":"b"},{"s":"u"}]}"#;
     let folder = Folder::new(&[("w.guard", SPEC), ("t.jsonl", trace)]);
     let run = folder.guard(&["learn", "w.guard", "t.jsonl", "-o", "m.json"]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -75,7 +76,7 @@ fn intervals_of_the_worked_example() {
         close(&interval["lower"], start.0, 2e-6);
         close(&interval["upper"], start.1, 2e-6);
         close(&interval["confidence"], 0.95, 1e-12);
-        for (state, (lower, upper)) in [("s=\"0\"", zero), ("s=\"1\"", one)] {
+        for (state, (lower, upper)) in [("s=a", zero), ("s=b", one)] {
             let ranges = found[0]["intervals"].as_array().unwrap();
             let range = ranges.iter().find(|range| range["state"] == state).unwrap();
             close(&range["lower"], lower, 2e-6);
@@ -124,7 +125,7 @@ fn a_threshold_is_shown_or_refuted_or_open() {
 fn a_formula_is_asked_as_a_query_is() {
     let folder = worked(1);
     let by_name = ask(&folder, &["risk"]);
-    let by_text = ask(&folder, &["P=? [ F s == \"u\" ]"]);
+    let by_text = ask(&folder, &["P=? [ F s == u ]"]);
     assert_eq!(by_text.len(), 1);
     assert_eq!(by_name[0]["value"], by_text[0]["value"]);
     let compared = folder.guard(&[
@@ -132,7 +133,7 @@ fn a_formula_is_asked_as_a_query_is() {
         "w.guard",
         "--model",
         "m.json",
-        "P<=0.01 [ F s == \"u\" ]",
+        "P<=0.01 [ F s == u ]",
     ]);
     assert_eq!(compared.code, 1, "{}", compared.err);
     let wrong = folder.guard(&["query", "w.guard", "--model", "m.json", "P=? [ F other ]"]);
@@ -153,8 +154,8 @@ fn visits_that_a_guarantee_needs() {
     let missing = pac["missing"].as_array().unwrap();
     for (state, visits, required) in [
         ("start", 180, 7153),
-        ("s=\"0\"", 1000, 143_931),
-        ("s=\"1\"", 400, 170_445),
+        ("s=a", 1000, 143_931),
+        ("s=b", 400, 170_445),
     ] {
         let row = missing.iter().find(|row| row["state"] == state).unwrap();
         assert_eq!(row["visits"], visits);
@@ -175,10 +176,11 @@ fn visits_that_a_guarantee_needs() {
 #[test]
 fn intervals_cover_the_truth() {
     let spec = r#"
-event { s: string }
-abstraction a { over s  absorbing s == "u" }
+enum S { a, b, u }
+event { s: S }
+abstraction a { over s  absorbing s == u }
 model m = learn a { }
-query risk = P=? [ F s == "u" ] on m
+query risk = P=? [ F s == u ] on m
 "#;
     let mut state = 11u64;
     let mut next = || {
@@ -214,7 +216,7 @@ query risk = P=? [ F s == "u" ] on m
         let ranges = found[0]["intervals"].as_array().unwrap();
         let range = ranges
             .iter()
-            .find(|range| range["state"] == "s=\"a\"")
+            .find(|range| range["state"] == "s=a")
             .unwrap();
         let within = range["lower"].as_f64().unwrap()..=range["upper"].as_f64().unwrap();
         missed += u32::from(!within.contains(&truth));
@@ -251,4 +253,46 @@ fn three_ranges_say_what_they_promise() {
     let soon = named(&found, "soon");
     assert!(soon.get("observed").is_none());
     assert_eq!(soon["interval"]["promise"], "guaranteed");
+}
+
+/// A text that no trace has shown may always come next, so no interval excludes an event that needs one.
+#[test]
+fn no_interval_excludes_texts_that_were_not_seen() {
+    let spec = r#"
+event { s: string }
+abstraction a { over s }
+model m = learn a { }
+query within = P=? [ F<=3 s == "pay" ] on m
+query one_on = P=? [ X s == "pay" ] on m
+query avoided = P=? [ G<=3 s != "pay" ] on m
+query later = P=? [ F[2,3] s == "pay" ] on m
+query both = P=? [ s != "pay" U<=3 s == "b" ] on m
+query ever = P=? [ F s == "pay" ] on m
+property rare = P<=0.001 [ F<=3 s == "pay" ] on m
+"#;
+    // 1 of 200 runs of the agent pays, and none of the 199 that were recorded.
+    let run = r#"{"id":"t","events":[{"s":"a"},{"s":"b"},{"s":"a"}]}"#;
+    let lines = format!("{run}\n").repeat(199);
+    let folder = Folder::new(&[("w.guard", spec), ("t.jsonl", &lines)]);
+    let truth = 1.0 / 200.0;
+    for smoothing in ["", "smoothing 1"] {
+        folder.write("w.guard", spec.replace("{ }", &format!("{{ {smoothing} }}")));
+        let run = folder.guard(&["learn", "w.guard", "t.jsonl", "-o", "m.json"]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        for method in ["fixed", "anytime"] {
+            let found = ask(&folder, &["--intervals", method]);
+            for answer in &found {
+                let value = answer["value"].as_f64().unwrap();
+                let end = |name: &str| answer["interval"][name].as_f64().unwrap();
+                let (lower, upper) = (end("lower"), end("upper"));
+                assert!(lower <= value && value <= upper, "{answer}");
+                match answer["name"].as_str().unwrap() {
+                    "avoided" => assert!(lower <= 1.0 - truth, "{answer}"),
+                    "both" => assert!(lower < 1.0 - truth, "{answer}"),
+                    _ => assert!(upper >= truth && upper < 0.9, "{answer}"),
+                }
+            }
+            assert_eq!(named(&found, "rare")["evidence"], "not enough data");
+        }
+    }
 }

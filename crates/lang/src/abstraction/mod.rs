@@ -213,6 +213,11 @@ impl Space {
         }
     }
 
+    /// Whether a component is a text, which may have a value that no trace has shown.
+    pub fn is_open(&self) -> bool {
+        self.codecs.iter().any(|codec| codec.size().is_none())
+    }
+
     /// Returns the abstraction.
     pub fn abstraction(&self) -> &Abstraction {
         &self.abstraction

@@ -72,6 +72,13 @@ pub struct Row {
     pub origin: Origin,
 }
 
+impl Row {
+    /// Returns the counts of the entries.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        self.entries.iter().map(|(_, count)| *count).collect()
+    }
+}
+
 /// All rows of a chain. The states are sorted by name, between the start and the end.
 #[derive(Clone, Debug)]
 pub struct Rows {
@@ -85,6 +92,8 @@ pub struct Rows {
     pub end: u32,
     /// Valid states of the abstraction that no trace has visited; `None` if they cannot be listed.
     pub unseen_valid: Option<usize>,
+    /// Whether states may follow that are not among these, because a component is a text.
+    pub is_open: bool,
     /// The number of a state, by its keys.
     index: FxHashMap<Box<[Key]>, u32>,
 }
@@ -248,10 +257,14 @@ impl Rows {
                 entries.dedup();
             }
             let origin = match origins[*old] {
-                // No transition is declared: the state is absorbing.
+                // No transition is declared: the state is absorbing, unless only unseen texts may follow.
                 Origin::Guessed if entries.is_empty() => {
                     entries.push((new, 0));
-                    Origin::Absorbing
+                    if space.is_open() {
+                        Origin::Open
+                    } else {
+                        Origin::Absorbing
+                    }
                 }
                 origin => origin,
             };
@@ -284,6 +297,7 @@ impl Rows {
             start: place[0],
             end,
             unseen_valid,
+            is_open: space.is_open(),
             index,
         }
     }

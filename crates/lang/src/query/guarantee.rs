@@ -4,6 +4,9 @@
 //! abstraction declares possible occur. Because of the last assumption every declared transition is part of the chain here, for
 //! any smoothing. `guard calibrate` tests the other two.
 //!
+//! If a component is a text, an unseen text may follow at any time. All states with one are one further state here, of which
+//! nothing is known, so that bounds there are 0 and 1.
+//!
 //! # Source
 //! H. Bazille, B. Genest, C. Jegourel, J. Sun, "Global PAC bounds for learning discrete time Markov chains", CAV 2020. Its
 //! conditioning number is replaced by what it bounds, the expected visits `N = (I - Q)⁻¹` of the learned chain: with
@@ -15,7 +18,9 @@ use super::chain::Learned;
 use crate::learn::{Origin, Row, Rows};
 use guard_automata::graph::NodeSet;
 use guard_markov::analysis::collected_to_absorption;
-use guard_markov::interval::confidence::{entries, entropy_ball, fixed_set, row_trials};
+use guard_markov::interval::confidence::{
+    anytime_open_box, entries, entropy_ball, fixed_set, open_box, row_trials,
+};
 use guard_markov::interval::{RowSet, UncertainChain};
 use guard_markov::solve::Accuracy;
 use guard_markov::{ChainError, Estimate, Scalar};
@@ -93,7 +98,8 @@ impl Evidence {
 impl<V: Scalar> Learned<V> {
     /// Returns the set of chains that are consistent with the counts. The rows must be those from which the chain was
     /// built, with every declared transition. Rows outside of `relevant` are unrestricted and use no part of the
-    /// allowed error.
+    /// allowed error. If the rows are [open](Rows::is_open), all count, and the result has one state more than the chain: the
+    /// states that are not known.
     ///
     /// # Errors
     /// [`ChainError`], which does not occur for valid rows.
@@ -103,6 +109,41 @@ impl<V: Scalar> Learned<V> {
         relevant: &NodeSet,
         confidence: Confidence,
     ) -> Result<UncertainChain, ChainError> {
+        let sets = if rows.is_open {
+            open_sets(rows, confidence)
+        } else {
+            self.closed_sets(rows, relevant, confidence)
+        };
+        let unknown = self.vertices.len() as u32;
+        let mut chain = Vec::with_capacity(self.vertices.len() + 1);
+        for (number, vertex) in (0u32..).zip(&self.vertices) {
+            let mut successors = self.chain.graph().successors(number).to_vec();
+            // In the product the successors are in a different order than in the row.
+            let row = &rows.rows[vertex.state as usize];
+            let place = |successor: &u32| {
+                let target = self.vertices[*successor as usize].state;
+                row.entries
+                    .binary_search_by_key(&target, |(target, _)| *target)
+                    .unwrap_or_default()
+            };
+            let mut places: Vec<usize> = successors.iter().map(place).collect();
+            if rows.is_open && row.origin != Origin::Absorbing {
+                places.push(row.entries.len());
+                successors.push(unknown);
+            }
+            chain.push((
+                successors,
+                sets[vertex.state as usize].permuted(&places),
+            ));
+        }
+        if rows.is_open {
+            chain.push((vec![unknown], RowSet::Point(vec![1.0])));
+        }
+        UncertainChain::new(chain)
+    }
+
+    /// Returns the sets of rows whose successors are all known.
+    fn closed_sets(&self, rows: &Rows, relevant: &NodeSet, confidence: Confidence) -> Vec<RowSet> {
         let mut counts_here = vec![false; rows.len()];
         for vertex in relevant.ones() {
             counts_here[self.vertices[vertex].state as usize] = true;
@@ -119,37 +160,36 @@ impl<V: Scalar> Learned<V> {
             })
             .sum();
         let error = confidence.error / shares.max(1) as f64;
-        let of_row = |state: usize| -> RowSet {
-            let row = &rows.rows[state];
-            let counts: Vec<u64> = row.entries.iter().map(|(_, count)| *count).collect();
+        let of_row = |(row, here): (&Row, &bool)| -> RowSet {
+            let counts = row.counts();
             match (row.origin, counts.len(), confidence.method) {
                 (Origin::Absorbing | Origin::Open, ..) | (_, 0 | 1, _) => {
                     RowSet::Point(vec![1.0; counts.len()])
                 }
-                (Origin::Counted, ..) if !counts_here[state] => anything(counts.len()),
+                (Origin::Counted, ..) if !here => anything(counts.len()),
                 (Origin::Guessed, len, _) => anything(len),
                 (Origin::Counted, _, Method::Fixed) => fixed_set(&counts, error),
                 (Origin::Counted, _, Method::Anytime) => entropy_ball(&counts, 1.0, error),
             }
         };
-        let sets: Vec<RowSet> = (0..rows.len()).map(of_row).collect();
-        let mut chain = Vec::with_capacity(self.vertices.len());
-        for (number, vertex) in (0u32..).zip(&self.vertices) {
-            let successors = self.chain.graph().successors(number);
-            // In the product the successors are in a different order than in the row.
-            let row = &rows.rows[vertex.state as usize];
-            let place = |successor: &u32| {
-                let target = self.vertices[*successor as usize].state;
-                row.entries
-                    .binary_search_by_key(&target, |(target, _)| *target)
-                    .unwrap_or_default()
-            };
-            let places: Vec<usize> = successors.iter().map(place).collect();
-            let set = sets[vertex.state as usize].permuted(&places);
-            chain.push((successors.to_vec(), set));
-        }
-        UncertainChain::new(chain)
+        rows.rows.iter().zip(&counts_here).map(of_row).collect()
     }
+}
+
+/// Returns the sets of rows with a last successor for the states that are not known.
+fn open_sets(rows: &Rows, confidence: Confidence) -> Vec<RowSet> {
+    // The traces determine which rows there are. The k-th that they visit has at least `1 / k (k + 1)` of the error, whatever
+    // their number turns out to be, and these parts add up to 1.
+    let counted = |row: &&Row| row.origin == Origin::Counted;
+    let found = rows.rows.iter().filter(counted).count().max(1) as f64;
+    let error = confidence.error / (found * (found + 1.0));
+    let of_row = |row: &Row| match (row.origin, confidence.method) {
+        (Origin::Absorbing, _) => RowSet::Point(vec![1.0; row.entries.len()]),
+        (Origin::Guessed | Origin::Open, _) => anything(row.entries.len() + 1),
+        (Origin::Counted, Method::Fixed) => open_box(&row.counts(), error),
+        (Origin::Counted, Method::Anytime) => anytime_open_box(&row.counts(), error),
+    };
+    rows.rows.iter().map(of_row).collect()
 }
 
 /// Returns the set of all distributions over this many successors.
@@ -212,8 +252,10 @@ pub fn pac<V: Scalar>(
         if !open || row.entries.len() < 2 {
             continue;
         }
-        let counts: Vec<u64> = row.entries.iter().map(|(_, count)| *count).collect();
-        let needed = amplification.filter(|by| *by > 0.0).and_then(|by| {
+        let counts = row.counts();
+        // Texts that were never seen are not in the chain, so no number of exits bounds the error.
+        let known = amplification.filter(|by| *by > 0.0 && !rows.is_open);
+        let needed = known.and_then(|by| {
             let entry = epsilon / (WITH_BIAS * by);
             let trials = row_trials(&counts, entry, error).ceil();
             let bias = bias_trials(&counts, smoothing, entry * 0.1 * half(state as usize))?;

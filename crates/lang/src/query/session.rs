@@ -166,14 +166,15 @@ impl<'a, V: Scalar> Session<'a, V> {
                 let graph = all.learned.chain.graph();
                 // From other states the event cannot happen any more, or it has happened.
                 let relevant = match all.evaluation.event(claim)? {
-                    Some(Event { goal, .. }) => {
+                    // Into states that are not known the event may happen from everywhere.
+                    Some(Event { goal, .. }) if !all.rows.is_open => {
                         let mut open = goal.open;
                         open.insert(all.learned.start as usize);
                         let mut relevant = backward(&graph.reversed(), &goal.target, Some(&open));
                         relevant.difference_with(&goal.target);
                         relevant
                     }
-                    None => graph.all(),
+                    _ => graph.all(),
                 };
                 let rows = all.learned.uncertain(&all.rows, &relevant, confidence)?;
                 answer.interval = all.evaluation.interval(claim, &rows, confidence)?;
@@ -258,7 +259,10 @@ impl<'a, V: Scalar> Session<'a, V> {
             if let Some([target, sure]) = all.evaluation.inevitable(claim)? {
                 let names = all.evaluation.names();
                 let name = |state: usize| names[state].clone();
-                found.inevitable = sure.difference(&target).map(name).collect();
+                // A text that no trace has shown may always come before the event.
+                if !all.rows.is_open {
+                    found.inevitable = sure.difference(&target).map(name).collect();
+                }
                 reached = target.ones().map(name).collect();
             }
         }

@@ -11,7 +11,7 @@ impl<V: Scalar> Checker<'_, V> {
     /// Returns `None` for formulas with more than one temporal operator, including nested property operators.
     ///
     /// `rows` must have the states of the checked chain and at least its transitions. Conditions on single states are evaluated
-    /// on the chain.
+    /// on the chain; in further states of `rows` they are undecided, and each must have only a self-loop.
     ///
     /// # Errors
     /// As for [`Checker::check`].
@@ -27,7 +27,15 @@ impl<V: Scalar> Checker<'_, V> {
         let Some(simple) = self.simple(path, false)? else {
             return Ok(None);
         };
+        let known = |truth: &Truth| {
+            let mut truth = truth.clone();
+            truth.must.grow(rows.len());
+            truth.may.grow(rows.len());
+            truth.may.insert_range(self.chain.len()..rows.len());
+            truth
+        };
         let until = |left: &Truth, window: Window, right: &Truth| {
+            let (left, right) = (known(left), known(right));
             let steps = window
                 .last
                 .map_or(Steps::Unbounded, |last| Steps::AtMost(last - window.first));
@@ -56,8 +64,8 @@ impl<V: Scalar> Checker<'_, V> {
             bounds
         };
         Ok(Some(match &simple {
-            Simple::Now(truth) => indicators(truth),
-            Simple::Next(truth) => rows.one_step_before(&indicators(truth)),
+            Simple::Now(truth) => indicators(&known(truth)),
+            Simple::Next(truth) => rows.one_step_before(&indicators(&known(truth))),
             Simple::Until(left, window, right) => until(left, *window, right),
             Simple::NotUntil(left, window, right) => until(left, *window, right).complement(),
         }))

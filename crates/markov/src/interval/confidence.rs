@@ -143,6 +143,41 @@ pub fn fixed_set(counts: &[u64], error: f64) -> RowSet {
     ])
 }
 
+/// Returns a box for a row with successors that were never seen and are not even known: an entry for each known successor, and a
+/// last one for all others together. It misses the row with probability at most `error`, if the number of trials was fixed in
+/// advance.
+///
+/// The number of possible successors is unknown, so the error cannot be shared by them. For `n` trials at most `n` events count,
+/// of each kind, and each gets `error / 2n`:
+/// - a lower bound fails. A successor has a bound once it was seen, at most `n` were, and later trials do not depend on that, so
+///   the first time that it was seen does not count as a hit.
+/// - an upper bound fails. This takes a probability above the upper bound of 0 hits, which fewer than `n` successors have.
+/// - the bound on the last entry fails, for one of `n` numbers of different successors. The probability of a new successor never
+///   increases, so at each trial it was at least `p` if it is `p` now: a binomial variable of `p` does not exceed the number of
+///   different successors.
+pub fn open_box(counts: &[u64], error: f64) -> RowSet {
+    let trials: u64 = counts.iter().sum();
+    let each = error / (2 * trials.max(1)) as f64;
+    let different = counts.iter().filter(|count| **count > 0).count() as u64;
+    let (mut lower, mut upper): (Vec<f64>, Vec<f64>) = counts
+        .iter()
+        .map(|&hits| {
+            let (lower, _) = clopper_pearson(hits.saturating_sub(1), trials, each);
+            (lower, clopper_pearson(hits, trials, each).1)
+        })
+        .unzip();
+    lower.push(0.0);
+    upper.push(clopper_pearson(different, trials, each).1);
+    RowSet::Box { lower, upper }
+}
+
+/// Returns an [`open_box`] that contains the row at all times simultaneously, so any stopping rule is allowed: the error is
+/// divided among all numbers of trials.
+pub fn anytime_open_box(counts: &[u64], error: f64) -> RowSet {
+    let trials = counts.iter().sum::<u64>().max(1) as f64;
+    open_box(counts, error / (trials * (trials + 1.0)))
+}
+
 /// Returns a relative-entropy ball that contains the row with probability `1 - error` at all times simultaneously, so any
 /// stopping rule is allowed. `prior` is the weight of each successor in the mixture; it must be positive.
 ///

@@ -479,3 +479,24 @@ fn stopping_at_any_time_costs_width() {
     }
     assert_eq!(anytime_interval(0, 0, 0.05), (0.0, 1.0));
 }
+
+/// Frequencies say nothing about successors that differ at each trial; those that repeat bound all others together.
+#[test]
+fn an_open_row_bounds_what_was_never_seen() {
+    let last = |counts: &[u64]| match confidence::open_box(counts, 0.05) {
+        RowSet::Box { upper, .. } => *upper.last().unwrap(),
+        _ => unreachable!(),
+    };
+    assert_eq!(last(&[1; 50]), 1.0);
+    assert_eq!(last(&[]), 1.0);
+    // 0.05 / 40000 on both sides: the bound of 2 out of 10000.
+    let bound = confidence::clopper_pearson(2, 10_000, 0.05 / 20_000.0).1;
+    assert_eq!(last(&[4000, 0, 6000]), bound);
+    assert!(bound > 2.0 / 10_000.0 && bound < 0.003);
+    // A successor that was seen once may be one of many that are as rare.
+    let RowSet::Box { lower, upper } = confidence::open_box(&[1, 99], 0.05) else {
+        unreachable!()
+    };
+    assert_eq!((lower[0], lower[2]), (0.0, 0.0));
+    assert!(lower[1] < 0.98 && upper[1] > 0.99);
+}
