@@ -296,3 +296,42 @@ property rare = P<=0.001 [ F<=3 s == "pay" ] on m
         }
     }
 }
+
+/// A run with the event is complete, and of those without it most were cut off.
+#[test]
+fn runs_that_were_cut_off_are_no_share_of_complete_ones() {
+    let spec = r#"
+trace { complete from "/complete" }
+enum S { w, v, z, u }
+event { s: S }
+abstraction a { over s  absorbing s == u }
+model m = learn a { }
+property rare = P<=0.2 [ F s == u ] on m
+"#;
+    let run = |complete: bool, steps: &[&str]| {
+        let events: Vec<Value> = steps.iter().map(|s| json!({ "s": s })).collect();
+        format!("{}\n", json!({"id": "t", "complete": complete, "events": events}))
+    };
+    let mut lines = run(true, &["w", "u"]).repeat(10);
+    lines += &run(true, &["w", "v", "z"]).repeat(10);
+    let whole = lines.clone() + &run(true, &["w", "v", "z"]).repeat(80);
+    lines += &run(false, &["w", "v"]).repeat(80);
+    let folder = Folder::new(&[("w.guard", spec), ("t.jsonl", &lines)]);
+    folder.guard(&["learn", "w.guard", "t.jsonl", "-o", "m.json"]);
+    let found = ask(&folder, &["rare", "--all-states"]);
+    let rare = named(&found, "rare");
+    close(&rare["value"], 0.1, 1e-9);
+    assert!(rare["interval"]["lower"].as_f64().unwrap() < 0.1, "{rare}");
+    assert_eq!(rare["evidence"], "not enough data");
+    assert!(rare.get("observed").is_none());
+    // Without such runs, the interval is that of the share, at the start too.
+    folder.write("t.jsonl", whole);
+    folder.guard(&["learn", "w.guard", "t.jsonl", "-o", "m.json"]);
+    let found = ask(&folder, &["rare", "--all-states"]);
+    let rare = named(&found, "rare");
+    let share = clopper_pearson(10, 100, 0.05);
+    close(&rare["interval"]["lower"], share.0, 1e-9);
+    let ranges = rare["intervals"].as_array().unwrap();
+    let start = ranges.iter().find(|range| range["state"] == "start");
+    close(&start.unwrap()["upper"], share.1, 1e-9);
+}

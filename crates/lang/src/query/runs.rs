@@ -50,8 +50,9 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Counts the complete runs in which the event happened, and all of them. Returns `None` if the counts do not determine it:
-    /// with a bound on steps, a condition on earlier states, monitors, or an event that may happen more than once in a run.
+    /// Counts the runs in which the event happened, and all of them. Returns `None` if the counts do not determine it: with a
+    /// bound on steps, a condition on earlier states, monitors, or an event that may happen more than once in a run; and if runs
+    /// were cut off, because a run with an absorbing event is always complete, and one without it only if nothing cut it off.
     pub(super) fn count<V: Scalar>(
         &self,
         learned: &Learned<V>,
@@ -68,7 +69,8 @@ impl Event {
             .iter()
             .all(|vertex| vertex.monitors.is_empty());
         let whole = (0..learned.vertices.len()).all(|at| open.contains(at) || target.contains(at));
-        if horizon.is_some() || !plain || !whole || target.contains(self.start as usize) {
+        let shown = horizon.is_none() && plain && whole && traces.censored == 0;
+        if !shown || target.contains(self.start as usize) {
             return None;
         }
         let mut reached = NodeSet::with_capacity(rows.len());
@@ -85,10 +87,7 @@ impl Event {
                 .sum()
         };
         if !reached.ones().all(caught) {
-            // A run that continues after the event may be cut off, or the event may happen again.
-            if traces.censored > 0 {
-                return None;
-            }
+            // In a run that continues after it the event may happen again.
             let mut after = reached.clone();
             let mut waiting: Vec<usize> = reached.ones().collect();
             while let Some(state) = waiting.pop() {

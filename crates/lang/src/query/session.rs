@@ -183,6 +183,10 @@ impl<'a, V: Scalar> Session<'a, V> {
                 // If the event can be counted in complete runs, the bound does not need all rows to be at their worst
                 // at the same time.
                 interval.range = guaranteed(counts, confidence);
+                if all.learned.explicit {
+                    let start = all.learned.start as usize;
+                    interval.per_state[start].1 = interval.range;
+                }
             }
             answer.evidence = answer
                 .interval
