@@ -457,6 +457,21 @@ impl Exprs {
         }
     }
 
+    /// Whether an expression or one of its parts is of some form. Operators of branching time and probability are parts, but
+    /// what they contain is not.
+    pub fn any_part(&self, id: ExprId, is: impl Fn(&Expr) -> bool) -> bool {
+        // Expressions share parts; as trees they may be exponentially larger.
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut todo = vec![id];
+        while let Some(id) = todo.pop() {
+            if is(self.get(id)) {
+                return true;
+            }
+            todo.extend(self.operands(id).into_iter().filter(|id| seen.insert(*id)));
+        }
+        false
+    }
+
     /// Returns the same expression with other operands; `f` maps each operand, in order.
     pub fn with_operands(&self, id: ExprId, mut f: impl FnMut(ExprId) -> ExprId) -> Expr {
         let mut all = |ids: &[ExprId]| -> Box<[ExprId]> { ids.iter().map(|id| f(*id)).collect() };

@@ -3,7 +3,7 @@
 //! After the last step of a walk that was cut off, everything is unknown. A walk in an absorbing state stays there forever. A
 //! complete walk ends and is evaluated as in LTLf.
 
-use super::QueryError;
+use super::{QueryError, counts_at_end};
 use crate::hir::{Binary, Bound, Expr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::value::{Truth, Value};
@@ -55,9 +55,9 @@ impl Course<'_> {
                     (None, Unary::Always) => Truth::True,
                     (None, _) => Truth::False,
                     (Some(last), _) => {
+                        let own = counts_at_end(self.spec, *of);
                         let of = self.path(*of)?;
                         let all = *op == Unary::Always;
-                        let own = self.counts_at_end(path);
                         self.window(&of, 0, (first.saturating_sub(1), last), all, own)
                     }
                 }
@@ -66,7 +66,8 @@ impl Course<'_> {
                 match last.checked_sub(1) {
                     None => Truth::False,
                     Some(last) => {
-                        let (a, b) = (self.path(*a)?, self.path(*b)?);
+                        let own = counts_at_end(self.spec, *b);
+                        let (a, b) = (self.path(*a)?, (self.path(*b)?, own));
                         self.until_in(&a, &b, 0, (first.saturating_sub(1), last))
                     }
                 }
@@ -108,7 +109,7 @@ impl Course<'_> {
             Formula::Implies(a, b) => map(self.path(*a)?, self.path(*b)?, Truth::implies),
             Formula::Iff(a, b) => map(self.path(*a)?, self.path(*b)?, Truth::iff),
             Formula::Unary(op, bound, a) => {
-                let own = self.counts_at_end(*a);
+                let own = counts_at_end(self.spec, *a);
                 let of = self.path(*a)?;
                 match (op, bound) {
                     (Unary::Next | Unary::WeakNext, _) => {
@@ -143,13 +144,13 @@ impl Course<'_> {
             }
             Formula::Binary(op, bound, a, b) => {
                 let (a, b) = (
-                    (self.path(*a)?, self.counts_at_end(*a)),
-                    (self.path(*b)?, self.counts_at_end(*b)),
+                    (self.path(*a)?, counts_at_end(self.spec, *a)),
+                    (self.path(*b)?, counts_at_end(self.spec, *b)),
                 );
                 let at_tail = |of: &(Vec<Truth>, bool), weak: bool| self.read(&of.0, n, weak, of.1);
                 match (op, bound) {
                     (Binary::Until, Some(Bound::Steps(first, last))) => (0..=n)
-                        .map(|at| self.until_in(&a.0, &b.0, at, (*first, *last)))
+                        .map(|at| self.until_in(&a.0, &b, at, (*first, *last)))
                         .collect(),
                     (_, Some(_)) => return Err(QueryError::Time),
                     (Binary::Until, None) => self.backward(n, |at, next| match at {
@@ -186,7 +187,7 @@ impl Course<'_> {
     }
 
     /// Returns the value at a position that may lie in the tail. `weak` is the value if there is no such position; `own` is
-    /// whether the end itself counts as a position.
+    /// whether the end itself counts as a position, which is never left.
     fn read(&self, of: &[Truth], at: usize, weak: bool, own: bool) -> Truth {
         if at < self.len {
             return of[at];
@@ -194,7 +195,7 @@ impl Course<'_> {
         match self.tail {
             Tail::Stays => of[self.len],
             Tail::Open => Truth::Unknown,
-            Tail::End if own && at == self.len => of[self.len],
+            Tail::End if own => of[self.len],
             Tail::End => Truth::from(weak),
         }
     }
@@ -220,15 +221,22 @@ impl Course<'_> {
         value
     }
 
-    fn until_in(&self, a: &[Truth], b: &[Truth], at: usize, (first, last): (u32, u32)) -> Truth {
+    /// Returns `a U b` in a window. As on a chain, where the end is a state, a run that has ended does not interrupt `a` by itself.
+    fn until_in(
+        &self,
+        a: &[Truth],
+        (b, own): &(Vec<Truth>, bool),
+        at: usize,
+        (first, last): (u32, u32),
+    ) -> Truth {
         let mut value = Truth::False;
         let mut stays = Truth::True;
         for step in 0..=last {
             let at = at.saturating_add(step as usize);
             if step >= first {
-                value = value.or(stays.and(self.read(b, at, false, false)));
+                value = value.or(stays.and(self.read(b, at, false, *own)));
             }
-            stays = stays.and(self.read(a, at, false, false));
+            stays = stays.and(self.read(a, at, false, true));
             if at > self.len && step >= first {
                 break;
             }
@@ -287,26 +295,11 @@ impl Course<'_> {
 
     /// Whether an expression contains a label, a monitor or an operator.
     fn is_composite(&self, id: ExprId) -> bool {
-        match self.spec.exprs.get(id) {
-            Expr::Violated(_) | Expr::Label(_) | Expr::Branching(_) => true,
-            _ => {
-                let operands = self.spec.exprs.operands(id);
-                operands
-                    .into_iter()
-                    .any(|operand| self.is_composite(operand))
-            }
-        }
-    }
-
-    /// Whether the end alone can make a formula true: a pending obligation is then violated.
-    fn counts_at_end(&self, id: FormulaId) -> bool {
-        match self.spec.formulas.get(id) {
-            Formula::Atom(letter) => self.is_composite(self.spec.atom(*letter).expr),
-            Formula::Not(a) | Formula::Unary(_, _, a) => self.counts_at_end(*a),
-            Formula::And(a, b) | Formula::Or(a, b) => {
-                self.counts_at_end(*a) || self.counts_at_end(*b)
-            }
-            _ => false,
-        }
+        self.spec.exprs.any_part(id, |part| {
+            matches!(
+                part,
+                Expr::Violated(_) | Expr::Label(_) | Expr::Branching(_)
+            )
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Path formulas of the core as formulas of `guard_markov`, for learned and imported chains and for systems.
 
-use crate::hir::{Binary, Bound, Formula, Spec, Unary};
+use crate::hir::{Binary, Bound, Expr as HirExpr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId};
 use guard_markov::TextPosition;
 use guard_markov::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
@@ -11,9 +11,8 @@ pub(crate) const END: &str = "end";
 /// The way in which the runs of a chain end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ends {
-    /// In states with the label [`END`]; formulas are about the steps before it. A condition that the end alone can make true,
-    /// as the function says, is also evaluated there.
-    Labelled(fn(&Spec, ExprId) -> bool),
+    /// In states with the label [`END`]; formulas are about the steps before it, unless they [count there](counts_at_end).
+    Labelled,
     /// Nothing is known of an end.
     Unlabelled,
     /// Never.
@@ -55,7 +54,7 @@ impl<E: From<NotOnChains>, F: FnMut(ExprId) -> Result<Expr, E>> OnChain<'_, F> {
             Formula::False => make(Kind::Bool(false)),
             Formula::Atom(letter) => (self.state)(spec.atom(*letter).expr)?,
             Formula::Last => match self.ends {
-                Ends::Labelled(_) => next(label(END)),
+                Ends::Labelled => next(label(END)),
                 Ends::Unlabelled => return Err(NotOnChains::Last.into()),
                 Ends::Never => make(Kind::Bool(false)),
             },
@@ -128,22 +127,40 @@ impl<E: From<NotOnChains>, F: FnMut(ExprId) -> Result<Expr, E>> OnChain<'_, F> {
 
     /// Whether runs end, and the formula is about the steps before the end only.
     fn is_over_before(&self, id: FormulaId) -> bool {
-        let Ends::Labelled(at_end) = self.ends else {
-            return false;
-        };
-        let mut conditions = vec![id];
-        while let Some(id) = conditions.pop() {
-            match self.spec.formulas.get(id) {
-                Formula::Atom(letter) if at_end(self.spec, self.spec.atom(*letter).expr) => {
-                    return false;
-                }
-                Formula::Not(a) => conditions.push(*a),
-                Formula::And(a, b) | Formula::Or(a, b) => conditions.extend([*a, *b]),
-                _ => {}
-            }
-        }
-        true
+        matches!(self.ends, Ends::Labelled) && !counts_at_end(self.spec, id)
     }
+}
+
+/// Whether a formula is also evaluated after the last step of a run, because the end alone can make it true: one of the conditions
+/// that its connectives join reads `"end"` or a violation (a pending obligation is then violated). What temporal operators
+/// contain does not matter: they are about steps.
+pub fn counts_at_end(spec: &Spec, id: FormulaId) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut todo = vec![id];
+    while let Some(id) = todo.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        match spec.formulas.get(id) {
+            Formula::Atom(letter) => {
+                let at_end = |expr: &HirExpr| match expr {
+                    HirExpr::Violated(_) => true,
+                    HirExpr::Label(name) => name == END,
+                    _ => false,
+                };
+                if spec.exprs.any_part(spec.atom(*letter).expr, at_end) {
+                    return true;
+                }
+            }
+            Formula::Not(a) => todo.push(*a),
+            Formula::And(a, b)
+            | Formula::Or(a, b)
+            | Formula::Implies(a, b)
+            | Formula::Iff(a, b) => todo.extend([*a, *b]),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Returns an expression without a place in a text.

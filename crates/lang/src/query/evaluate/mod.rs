@@ -18,7 +18,7 @@ use super::start::from_the_start;
 use super::why::Reasons;
 use crate::hir::{Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId, PropertyId};
-use crate::translate::chain::{END, Ends, OnChain, binary, label, make, not};
+use crate::translate::chain::{Ends, OnChain, binary, label, make, not};
 use crate::value::Value;
 use guard_automata::graph::NodeSet;
 use guard_markov::analysis::inevitable;
@@ -517,7 +517,7 @@ impl<V: Scalar> Evaluation<'_, V> {
 
     fn lower(&self, path: FormulaId) -> Result<MExpr, QueryError> {
         let ends = match self.learned {
-            Some(_) => Ends::Labelled(at_end),
+            Some(_) => Ends::Labelled,
             None => Ends::Unlabelled,
         };
         let state = |id: ExprId| self.as_label(id);
@@ -561,17 +561,6 @@ impl<V: Scalar> Evaluation<'_, V> {
             truth.may.set(start, over(&next.may));
         }
         Ok(truth)
-    }
-}
-
-/// Whether the end alone can make a condition true: a pending obligation is then violated.
-fn at_end(spec: &Spec, id: ExprId) -> bool {
-    match spec.exprs.get(id) {
-        Expr::Violated(_) => true,
-        Expr::Label(name) => name == END,
-        Expr::Not(a) => at_end(spec, *a),
-        Expr::And(a, b) | Expr::Or(a, b) => at_end(spec, *a) || at_end(spec, *b),
-        _ => false,
     }
 }
 
