@@ -319,3 +319,24 @@ query late = P=? [ F[3,4] (w -> "end") ] on run
     // The chain was counted from runs of two steps: each step is the last one with probability 1/2.
     close(&named(&found, "late")["value"], 0.875, 1e-9);
 }
+
+/// What holds before the first step is not reached there.
+#[test]
+fn rewards_are_counted_from_the_first_step() {
+    let spec = r#"
+trace { complete from "/complete" }
+event { kind: string }
+predicate w = kind == "w"
+predicate v = kind == "v"
+abstraction st { over w, v  reward ws = if w then 1 else 0 }
+model run = learn st { }
+query plain = R{"ws"}=? [ F (not w) ] on run
+query ended = R{"ws"}=? [ F (not (w or "end")) ] on run
+"#;
+    let line = json!({"id": "t", "complete": true, "events": [{"kind": "w"}, {"kind": "v"}]});
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &line.to_string())]);
+    folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
+    let found = answers(&folder, &["s.guard", "--model", "m.json"]);
+    close(&named(&found, "plain")["value"], 1.0, 1e-9);
+    close(&named(&found, "ended")["value"], 1.0, 1e-9);
+}

@@ -5,8 +5,10 @@ use super::super::start::from_the_start;
 use super::Evaluation;
 use crate::hir::{Branching, RewardKind};
 use crate::ids::BranchingId;
-use crate::translate::chain::make;
-use guard_markov::prism::expr::{Compare as Asked, Expr as MExpr, Kind, Measure, Structure};
+use crate::translate::chain::{binary, label, make, not};
+use guard_markov::prism::expr::{
+    Compare as Asked, Expr as MExpr, Kind, Measure, Op, Structure,
+};
 use guard_markov::solve::average;
 use guard_markov::{Answer, Estimate, Numbers, Scalar};
 
@@ -67,7 +69,14 @@ impl<V: Scalar> Evaluation<'_, V> {
                     ))
                 };
                 let int = |steps: u32| make(Kind::Int(i64::from(steps)));
+                let explicit = self.learned.as_ref().is_some_and(|of| of.explicit);
                 let measure = match kind {
+                    // The start is not a step, so a condition that holds there is not reached yet.
+                    RewardKind::Reach(state) if explicit => Measure::Reach(binary(
+                        Op::And,
+                        not(label("start")),
+                        self.as_label(*state)?,
+                    )),
                     RewardKind::Reach(state) => Measure::Reach(self.as_label(*state)?),
                     RewardKind::Cumulative(None) => Measure::Total,
                     RewardKind::Cumulative(Some(steps)) => Measure::Cumulative(int(*steps), false),
@@ -76,15 +85,12 @@ impl<V: Scalar> Evaluation<'_, V> {
                 };
                 let now = self.ask(&question(measure))?;
                 // The start has no reward; rewards begin with the first step.
-                match (
-                    self.learned.as_ref().filter(|learned| learned.explicit),
-                    kind,
-                ) {
-                    (Some(_), RewardKind::Cumulative(Some(_))) => {
+                match kind {
+                    RewardKind::Cumulative(Some(_)) if explicit => {
                         let next = now.clone();
                         self.averaged(now, &next)
                     }
-                    (Some(_), RewardKind::Instant(0)) => {
+                    RewardKind::Instant(0) if explicit => {
                         self.start_is(now, V::Estimate::exact(V::zero()))
                     }
                     _ => Ok(now),
