@@ -394,3 +394,19 @@ fn what_is_wrong_is_said() {
     );
     said(&model, 2, "learned with a different spec");
 }
+
+/// The bound of a negated operator counts the first step as 1, for the forecast and for the outcome.
+#[test]
+fn a_negated_bound_is_scored_as_it_is_forecast() {
+    let spec = SPEC.to_owned()
+        + "query negated = P=? [ not F<=1 s == \"u\" ] on m\n"
+        + "query always = P=? [ G<=1 s != \"u\" ] on m\n";
+    let runs = ["u", "a u", "a b", "a b", "a b"];
+    let (_, found) = calibrated(&spec, &runs, &runs, &[]);
+    let of = |name: &str| found.iter().find(|line| line["name"] == name).unwrap();
+    let (negated, always) = (of("negated"), of("always"));
+    for key in ["traces", "brier"] {
+        assert_eq!(negated[key], always[key], "{negated}");
+    }
+    assert_eq!(negated["traces"]["happened"], 4);
+}

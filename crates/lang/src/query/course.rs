@@ -49,7 +49,14 @@ impl Course<'_> {
     /// Operators of the past and bounds in time, which chains do not support either; nested operators of branching time.
     pub fn outcomes(&self, path: FormulaId) -> Result<(Truth, Vec<Truth>), QueryError> {
         let mut values = self.path(path)?;
-        let begin = match self.spec.formulas.get(path) {
+        values.truncate(self.len);
+        Ok((self.before(path)?, values))
+    }
+
+    /// Whether the formula holds before the first step, read as a query reads it at the start of a model.
+    fn before(&self, path: FormulaId) -> Result<Truth, QueryError> {
+        Ok(match self.spec.formulas.get(path) {
+            Formula::Not(of) => !self.before(*of)?,
             Formula::Unary(op, Some(Bound::Steps(first, last)), of) => {
                 match (last.checked_sub(1), op) {
                     (None, Unary::Always) => Truth::True,
@@ -72,10 +79,8 @@ impl Course<'_> {
                     }
                 }
             }
-            _ => values.first().copied().unwrap_or(Truth::Unknown),
-        };
-        values.truncate(self.len);
-        Ok((begin, values))
+            _ => self.path(path)?.first().copied().unwrap_or(Truth::Unknown),
+        })
     }
 
     /// Returns the truth at each position, the tail included.
