@@ -340,3 +340,23 @@ query ended = R{"ws"}=? [ F (not (w or "end")) ] on run
     close(&named(&found, "plain")["value"], 1.0, 1e-9);
     close(&named(&found, "ended")["value"], 1.0, 1e-9);
 }
+
+/// A claim of a spec has one answer, which a chain with two initial states does not have.
+#[test]
+fn an_imported_chain_has_one_initial_state() {
+    let spec = r#"
+event { tool: string? }
+model m = import "two.tra"
+property fine = P>=0.9 [ F good ] on m
+"#;
+    let folder = Folder::new(&[
+        ("s.guard", spec),
+        ("two.tra", "4 4\n0 2 1\n1 3 1\n2 2 1\n3 3 1\n"),
+        ("two.lab", "0=\"init\" 1=\"good\"\n0: 0\n1: 0\n2: 1\n"),
+    ]);
+    let run = folder.guard(&["query", "s.guard"]);
+    assert_eq!(run.code, 2, "{}{}", run.out, run.err);
+    assert!(run.err.contains("the chain has 2 initial states"), "{}", run.err);
+    folder.write("two.lab", "0=\"init\" 1=\"good\"\n0: 0\n2: 1\n");
+    assert_eq!(folder.guard(&["query", "s.guard"]).code, 0);
+}

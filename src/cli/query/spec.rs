@@ -290,10 +290,12 @@ fn on_model<V: Scalar>(
         Chains::Imported(path) => {
             let LoadedChain { chain, scope } = question.chain.load::<V>(path)?;
             question.chain.check_constants(&scope)?;
-            vec![(
-                None,
-                Session::imported(spec, chain, question.options.clone()),
-            )]
+            let session = Session::imported(spec, chain, question.options.clone());
+            let session = session.map_err(|wrong| {
+                let name = &spec.model(model).name;
+                Failure::Usage(format!("model `{name}`: {}", explain_answer(&wrong)))
+            })?;
+            vec![(None, session)]
         }
     };
     let confidence = match (&chains, question.confidence) {

@@ -57,6 +57,15 @@ pub enum QueryError {
         /// The limit.
         limit: usize,
     },
+    /// An imported chain has no single initial state.
+    #[error(
+        "the chain has {states} initial states, and a claim of a spec is about one: ask \
+                    `guard query --chain FILE`, which answers for all of them"
+    )]
+    Initial {
+        /// The number of its initial states.
+        states: usize,
+    },
     /// There is no state of this name.
     #[error("unknown state `{name}`")]
     NoState {

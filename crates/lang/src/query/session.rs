@@ -110,11 +110,22 @@ impl<'a, V: Scalar> Session<'a, V> {
     }
 
     /// Returns a session on an imported chain.
-    pub fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Self {
-        Session {
+    ///
+    /// # Errors
+    /// [`QueryError::Initial`]: the chain does not have exactly one initial state, whose answer would be that of the claim.
+    pub fn imported(
+        spec: &'a Spec,
+        chain: Chain<V>,
+        options: Options,
+    ) -> Result<Self, QueryError> {
+        let states = chain.initial().count_ones(..);
+        if states != 1 {
+            return Err(QueryError::Initial { states });
+        }
+        Ok(Session {
             source: ChainSource::Imported(Box::new(Evaluation::imported(spec, chain, &options))),
             options,
-        }
+        })
     }
 
     /// Returns the answer to a claim; with `confidence`, also an interval from the counts, if one can be derived.
