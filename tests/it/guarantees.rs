@@ -172,6 +172,27 @@ fn visits_that_a_guarantee_needs() {
     );
 }
 
+/// Bounds on steps are not followed one by one, for side results either.
+#[test]
+fn distant_bounds_have_intervals_at_once() {
+    let folder = worked(1);
+    let formulas = [
+        "P=? [ F<=1000000000 s == u ]",
+        "P=? [ F[1000000,1000000] s == u ]",
+    ];
+    let clock = std::time::Instant::now();
+    let found = ask(&folder, &formulas);
+    assert!(clock.elapsed().as_secs() < 20);
+    let risk = &ask(&folder, &["risk"])[0];
+    for answer in &found {
+        let end = |name: &str| answer["interval"][name].as_f64().unwrap();
+        let value = answer["value"].as_f64().unwrap();
+        assert!(end("lower") <= value && value <= end("upper"), "{answer}");
+        close(&risk["value"], value, 1e-6);
+        assert!(end("upper") < 0.5);
+    }
+}
+
 /// Runs of a known chain: its risk lies in the interval of (nearly) every sample, since boxes are exact or wider.
 #[test]
 fn intervals_cover_the_truth() {

@@ -99,6 +99,9 @@ const MOST_TRIED: usize = 2_000_000;
 /// The largest number of sweeps over one component.
 const MOST_SWEEPS: usize = 1_000_000;
 
+/// The largest number of steps times transitions for which a variance within a horizon is computed; some seconds.
+const MOST_UPDATES: u64 = 100_000_000;
+
 impl Goal {
     /// Returns the goal of reaching `target` without further conditions.
     pub fn reach(target: NodeSet) -> Goal {
@@ -164,7 +167,8 @@ impl Goal {
 
     /// Returns the probability from a state on, and the asymptotic variance of its estimate from counted transitions. `row`
     /// maps each state to its counted row, since a product contains rows several times, and `exits` is the number of
-    /// observations of each row. Returns `None` if the probability is 0 or depends on a row without observations.
+    /// observations of each row. Returns `None` if the probability is 0 or depends on a row without observations, or if the
+    /// horizon is too far for the size of the chain.
     ///
     /// Given the state, the next step is independent of all previous steps in any run. The frequencies of a row therefore have
     /// the variance of as many draws as the row has exits, and different rows are uncorrelated (P. Billingsley, "Statistical
@@ -182,6 +186,12 @@ impl Goal {
         exits: &[u64],
         accuracy: &Accuracy,
     ) -> Result<Option<(f64, f64)>, NotConverged> {
+        let transitions = chain.graph().edge_count() as u64;
+        if let Some(steps) = self.horizon
+            && steps.saturating_mul(transitions) > MOST_UPDATES
+        {
+            return Ok(None);
+        }
         let why = self.why(chain, from, &[], accuracy)?;
         let mut derivatives: FxHashMap<(u32, u32), (f64, f64)> = FxHashMap::default();
         for lever in &why.levers {

@@ -46,22 +46,11 @@ impl<V: Scalar> Checker<'_, V> {
             } else {
                 robust_until(rows, &left.may, &right.may, steps, precision)
             };
-            let mut bounds = Bounds {
+            let bounds = Bounds {
                 lower: least.lower,
                 upper: most.upper,
             };
-            for _ in 0..window.first {
-                bounds = rows.one_step_before(&bounds);
-                for state in 0..rows.len() {
-                    if !left.must.contains(state) {
-                        bounds.lower[state] = 0.0;
-                    }
-                    if !left.may.contains(state) {
-                        bounds.upper[state] = 0.0;
-                    }
-                }
-            }
-            bounds
+            rows.steps_before(bounds, window.first, (&left.must, &left.may))
         };
         Ok(Some(match &simple {
             Simple::Now(truth) => indicators(&known(truth)),

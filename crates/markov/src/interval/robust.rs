@@ -61,6 +61,53 @@ impl UncertainChain {
     }
 }
 
+impl UncertainChain {
+    /// Returns the bounds `steps` steps earlier, if until then the run stays in the states of `must`, for the lower bounds, or of
+    /// `may`, for the upper ones. If the bounds still change after as many steps as are computed, they are 0 and 1.
+    pub fn steps_before(&self, bounds: Bounds, steps: u64, stays: (&NodeSet, &NodeSet)) -> Bounds {
+        let earlier = |mut values: Vec<f64>, stay: &NodeSet, largest: bool| {
+            let moving: Vec<u32> = stay.ones().map(|state| state as u32).collect();
+            let operator = Operator {
+                chain: self,
+                moving: &moving,
+                largest,
+            };
+            for step in 0..steps {
+                let mut next = operator.image(&values);
+                for (state, value) in next.iter_mut().enumerate() {
+                    if !stay.contains(state) {
+                        *value = 0.0;
+                    }
+                }
+                if settled(&values, &next) {
+                    break;
+                }
+                values = next;
+                if step + 1 < steps && step >= self.most_rounds() {
+                    return vec![f64::from(u8::from(largest)); values.len()];
+                }
+            }
+            // No step increases the distance of two results, so that each adds its own change and rounding only.
+            let error = MARGIN * steps as f64 * if largest { 1.0 } else { -1.0 };
+            for value in &mut values {
+                if *value != 0.0 && *value != 1.0 {
+                    *value = (*value + error).clamp(0.0, 1.0);
+                }
+            }
+            values
+        };
+        Bounds {
+            lower: earlier(bounds.lower, stays.0, false),
+            upper: earlier(bounds.upper, stays.1, true),
+        }
+    }
+
+    /// Returns the number of steps after which a bound on steps is no longer followed.
+    fn most_rounds(&self) -> u64 {
+        MOST_UPDATES / (self.graph().edge_count() as u64).max(1)
+    }
+}
+
 /// The bound on the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
@@ -72,6 +119,9 @@ pub enum Steps {
 
 /// Exceeds the rounding of an average.
 const MARGIN: f64 = 1e-13;
+
+/// The largest number of transitions that are followed for a bound on steps; some seconds.
+const MOST_UPDATES: u64 = 100_000_000;
 
 /// The largest number of rounds of the search for an upper bound.
 const MAX_ROUNDS: usize = 60;
@@ -105,15 +155,22 @@ pub fn robust_until(
         };
         match steps {
             Steps::AtMost(count) => {
-                for _ in 0..count {
+                let most = chain.most_rounds().min(count);
+                let mut done = 0;
+                let mut same = false;
+                while done < most && !same {
                     let next = operator.image(&values);
-                    let same = next == values;
+                    same = settled(&values, &next);
                     values = next;
-                    if same {
-                        break;
-                    }
+                    done += 1;
                 }
+                // The values rise with the number of steps: those of fewer steps are lower bounds, and those of any number of steps
+                // are upper bounds.
                 let error = MARGIN * (count as f64 + 1.0);
+                if largest && ((done < count && !same) || error > precision) {
+                    return operator.fixpoint(values, precision);
+                }
+                let error = if largest { error } else { MARGIN * (done as f64 + 1.0) };
                 for &state in &moving {
                     let value = &mut values[state as usize];
                     *value = if largest {
@@ -131,6 +188,12 @@ pub fn robust_until(
         lower: bound(false),
         upper: bound(true),
     }
+}
+
+/// Whether a step changes so little that the margin of each further step covers it.
+fn settled(before: &[f64], after: &[f64]) -> bool {
+    let mut pairs = before.iter().zip(after);
+    pairs.all(|(before, after)| (before - after).abs() <= MARGIN / 8.0)
 }
 
 struct Operator<'a> {

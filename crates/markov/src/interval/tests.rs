@@ -500,3 +500,25 @@ fn an_open_row_bounds_what_was_never_seen() {
     assert_eq!((lower[0], lower[2]), (0.0, 0.0));
     assert!(lower[1] < 0.98 && upper[1] > 0.99);
 }
+
+/// A bound on steps beyond those that change anything costs nothing, and does not widen the bounds.
+#[test]
+fn distant_bounds_are_those_of_any_number_of_steps() {
+    let chain = example([
+        clopper_pearson_box(&ROW_0, 0.01),
+        clopper_pearson_box(&ROW_1, 0.01),
+    ]);
+    let ever = risk(&chain, Steps::Unbounded);
+    for steps in [1_000_000, 1_000_000_000_000_000] {
+        let bounds = risk(&chain, Steps::AtMost(steps));
+        for state in 0..4 {
+            close(bounds.lower[state], ever.lower[state], 1e-6);
+            close(bounds.upper[state], ever.upper[state], 1e-6);
+            assert!(bounds.upper[state] >= ever.lower[state]);
+        }
+        let all = chain.graph().all();
+        let earlier = chain.steps_before(bounds.clone(), 1_000_000_000, (&all, &all));
+        assert!(earlier.lower[0] <= bounds.lower[0] && earlier.upper[0] >= bounds.lower[0]);
+        close(earlier.upper[0], ever.upper[0], 1e-3);
+    }
+}
