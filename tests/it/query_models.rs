@@ -360,3 +360,31 @@ property fine = P>=0.9 [ F good ] on m
     folder.write("two.lab", "0=\"init\" 1=\"good\"\n0: 0\n2: 1\n");
     assert_eq!(folder.guard(&["query", "s.guard"]).code, 0);
 }
+
+/// Conditions that share parts are exponentially larger as trees.
+#[test]
+fn shared_conditions_are_walked_once() {
+    let mut spec = String::from(
+        r#"
+event { s: string }
+predicate p0 = s == "a"
+abstraction st { over p0 }
+model m = learn st { }
+query plain = P=? [ F p60 ] on m
+query joined = P=? [ F (p60 or "end") ] on m
+query nested = P=? [ F (p60 and P>=0 [ X p60 ]) ] on m
+"#,
+    );
+    for level in 1..=60 {
+        let before = level - 1;
+        spec += &format!("predicate p{level} = (p{before} and p0) or (p{before} and not p0)\n");
+    }
+    let run = r#"{"id":"t","events":[{"s":"a"},{"s":"b"}]}"#;
+    let folder = Folder::new(&[("s.guard", &spec), ("t.jsonl", run)]);
+    assert_eq!(folder.guard(&["check", "s.guard"]).code, 0);
+    folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
+    let found = answers(&folder, &["s.guard", "--model", "m.json"]);
+    for name in ["plain", "joined", "nested"] {
+        close(&named(&found, name)["value"], 1.0, 1e-9);
+    }
+}

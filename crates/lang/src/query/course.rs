@@ -3,6 +3,8 @@
 //! After the last step of a walk that was cut off, everything is unknown. A walk in an absorbing state stays there forever. A
 //! complete walk ends and is evaluated as in LTLf.
 
+use std::collections::HashMap;
+
 use super::{QueryError, counts_at_end};
 use crate::hir::{Binary, Bound, Expr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId, PropertyId};
@@ -251,38 +253,47 @@ impl Course<'_> {
 
     /// Returns a condition at a position.
     fn state(&self, id: ExprId, at: usize) -> Result<Truth, QueryError> {
-        let (a, b);
-        match self.spec.exprs.get(id) {
-            Expr::Const(Value::Bool(value)) => return Ok(Truth::from(*value)),
+        self.part(id, at, &mut HashMap::new())
+    }
+
+    /// Returns a part of a condition at a position; `known` are those that were evaluated there, since conditions share parts.
+    fn part(
+        &self,
+        id: ExprId,
+        at: usize,
+        known: &mut HashMap<ExprId, Truth>,
+    ) -> Result<Truth, QueryError> {
+        if let Some(known) = known.get(&id) {
+            return Ok(*known);
+        }
+        let mut of = |id: &ExprId| self.part(*id, at, known);
+        let truth = match self.spec.exprs.get(id) {
+            Expr::Const(Value::Bool(value)) => Truth::from(*value),
             Expr::Violated(property) => {
                 let followed = (self.violated)(*property, at);
-                return Ok(followed.unwrap_or_else(|| self.plain(id, at)));
+                followed.unwrap_or_else(|| self.plain(id, at))
             }
-            Expr::Label(name) => {
-                return Ok(match (self.tail, name.as_str()) {
-                    _ if at < self.len => Truth::False,
-                    (Tail::End, name) => Truth::from(name == "end"),
-                    (Tail::Open, _) => Truth::Unknown,
-                    (Tail::Stays, _) => Truth::False,
-                });
-            }
+            Expr::Label(name) => match (self.tail, name.as_str()) {
+                _ if at < self.len => Truth::False,
+                (Tail::End, name) => Truth::from(name == "end"),
+                (Tail::Open, _) => Truth::Unknown,
+                (Tail::Stays, _) => Truth::False,
+            },
             Expr::Branching(_) => return Err(QueryError::Condition),
-            Expr::Not(inner) if self.is_composite(*inner) => return Ok(!self.state(*inner, at)?),
-            Expr::And(..) | Expr::Or(..) | Expr::Implies(..) | Expr::Iff(..)
-                if self.is_composite(id) =>
-            {
-                let operands = self.spec.exprs.operands(id);
-                a = self.state(operands[0], at)?;
-                b = self.state(operands[1], at)?;
+            _ if !self.is_composite(id) => self.plain(id, at),
+            Expr::Not(a) => !of(a)?,
+            Expr::And(a, b) => of(a)?.and(of(b)?),
+            Expr::Or(a, b) => of(a)?.or(of(b)?),
+            Expr::Implies(a, b) => of(a)?.implies(of(b)?),
+            Expr::Iff(a, b) => of(a)?.iff(of(b)?),
+            Expr::If(c, a, b) => {
+                let (c, a, b) = (of(c)?, of(a)?, of(b)?);
+                c.and(a).or((!c).and(b))
             }
-            _ => return Ok(self.plain(id, at)),
-        }
-        Ok(match self.spec.exprs.get(id) {
-            Expr::And(..) => a.and(b),
-            Expr::Or(..) => a.or(b),
-            Expr::Implies(..) => a.implies(b),
-            _ => a.iff(b),
-        })
+            _ => self.plain(id, at),
+        };
+        known.insert(id, truth);
+        Ok(truth)
     }
 
     /// Returns a condition that the state decides: it keeps its value if the walk stays in its last state, and is false

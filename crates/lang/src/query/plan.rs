@@ -17,6 +17,7 @@
 //! several claims need only once.
 
 use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 
@@ -80,6 +81,7 @@ impl Plans {
             spec,
             sizes,
             plans: Plans::default(),
+            states: FxHashMap::default(),
         };
         for claim in &spec.claims {
             if let Subject::Model(model) = claim.on {
@@ -104,11 +106,13 @@ impl Plans {
     fn users(&self, node: usize, but: &str) -> Vec<&str> {
         let uses = |root: usize| {
             let mut todo = vec![root];
+            let mut seen = FxHashSet::default();
             while let Some(at) = todo.pop() {
                 if at == node {
                     return true;
                 }
-                todo.extend(&self.nodes[at].inputs);
+                let inputs = self.nodes[at].inputs.iter().copied();
+                todo.extend(inputs.filter(|input| seen.insert(*input)));
             }
             false
         };
@@ -208,6 +212,8 @@ struct Planner<'a> {
     spec: &'a Spec,
     sizes: &'a dyn Sizes,
     plans: Plans,
+    /// The nodes of conditions with operators, by the node of their chain.
+    states: FxHashMap<(usize, ExprId), usize>,
 }
 
 /// The chain on which a claim is evaluated.
@@ -334,14 +340,22 @@ impl Planner<'_> {
             Expr::Not(_) | Expr::And(..) | Expr::Or(..) | Expr::Implies(..) | Expr::Iff(..)
                 if has_operator(spec, id) =>
             {
+                // Conditions share parts.
+                if let Some(known) = self.states.get(&(on.node, id)) {
+                    return *known;
+                }
+                let about = match spec.exprs.get(id) {
+                    Expr::Not(_) => "the states where the input does not hold",
+                    Expr::And(..) => "the states where all inputs hold",
+                    Expr::Or(..) => "the states where an input holds",
+                    Expr::Implies(..) => "the states where the first input does not hold or the second does",
+                    _ => "the states where both inputs hold or neither",
+                };
                 let operands = spec.exprs.operands(id);
                 let inputs = operands.into_iter().map(|of| self.state(on, of)).collect();
-                self.add(
-                    "label",
-                    "the states where all inputs hold",
-                    (None, None),
-                    inputs,
-                )
+                let node = self.add("label", about, (None, None), inputs);
+                self.states.insert((on.node, id), node);
+                node
             }
             _ => self.condition(on, id),
         }
@@ -603,10 +617,6 @@ fn method(size: Size) -> Solver {
 
 /// Whether a condition contains an operator of branching time or probability.
 pub(super) fn has_operator(spec: &Spec, id: ExprId) -> bool {
-    matches!(spec.exprs.get(id), Expr::Branching(_))
-        || spec
-            .exprs
-            .operands(id)
-            .into_iter()
-            .any(|operand| has_operator(spec, operand))
+    let is_operator = |part: &Expr| matches!(part, Expr::Branching(_));
+    spec.exprs.any_part(id, is_operator)
 }

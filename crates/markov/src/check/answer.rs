@@ -39,6 +39,40 @@ impl Truth {
         }
     }
 
+    /// Returns the states in which both conditions hold.
+    #[must_use]
+    pub fn and(mut self, other: &Truth) -> Truth {
+        self.must.intersect_with(&other.must);
+        self.may.intersect_with(&other.may);
+        self
+    }
+
+    /// Returns the states in which one of the conditions holds.
+    #[must_use]
+    pub fn or(mut self, other: &Truth) -> Truth {
+        self.must.union_with(&other.must);
+        self.may.union_with(&other.may);
+        self
+    }
+
+    /// Returns the states in which the other condition holds if this one does.
+    #[must_use]
+    pub fn implies(self, other: &Truth) -> Truth {
+        self.negated().or(other)
+    }
+
+    /// Returns the states in which both conditions hold or neither.
+    #[must_use]
+    pub fn iff(self, other: &Truth) -> Truth {
+        self.clone().choose(other, &other.clone().negated())
+    }
+
+    /// Returns the states in which `yes` holds if this condition does, and `no` if not.
+    #[must_use]
+    pub fn choose(self, yes: &Truth, no: &Truth) -> Truth {
+        self.clone().and(yes).or(&self.negated().and(no))
+    }
+
     /// Returns whether the condition holds in a state; `None` if it is undecided.
     pub fn at(&self, state: usize) -> Option<bool> {
         match (self.must.contains(state), self.may.contains(state)) {

@@ -272,21 +272,15 @@ impl<'a, V: Scalar> Checker<'a, V> {
             Kind::Binary(op @ (Op::And | Op::Or | Op::Implies | Op::Iff), left, right) => {
                 let (left, right) = (self.truth(left)?, self.truth(right)?);
                 Ok(match op {
-                    Op::And => both(left, &right),
-                    Op::Or => both(left.negated(), &right.negated()).negated(),
-                    Op::Implies => both(left, &right.negated()).negated(),
-                    _ => {
-                        let yes = both(left.clone(), &right);
-                        let no = both(left.negated(), &right.negated());
-                        both(yes.negated(), &no.negated()).negated()
-                    }
+                    Op::And => left.and(&right),
+                    Op::Or => left.or(&right),
+                    Op::Implies => left.implies(&right),
+                    _ => left.iff(&right),
                 })
             }
             Kind::If(condition, yes, no) if contains_property(formula) => {
                 let condition = self.truth(condition)?;
-                let yes = both(condition.clone(), &self.truth(yes)?);
-                let no = both(condition.negated(), &self.truth(no)?);
-                Ok(both(yes.negated(), &no.negated()).negated())
+                Ok(condition.choose(&self.truth(yes)?, &self.truth(no)?))
             }
             Kind::Probability(compare, ..)
             | Kind::Reward(_, compare, _)
@@ -416,12 +410,6 @@ fn between<V: Scalar>(mut low: Numbers<V>, high: &Numbers<V>) -> Numbers<V> {
     }
     low.undefined.union_with(&high.undefined);
     low
-}
-
-fn both(mut left: Truth, right: &Truth) -> Truth {
-    left.must.intersect_with(&right.must);
-    left.may.intersect_with(&right.may);
-    left
 }
 
 /// Returns whether an expression contains labels, operators of properties or temporal operators.

@@ -115,8 +115,8 @@ impl<V: Scalar> Checker<'_, V> {
                     }
                     // f W g = !((f & !g) U (!f & !g))
                     (Until::Unless, _) => {
-                        let stay = super::both(left.clone(), &right.clone().negated());
-                        let fail = super::both(left.negated(), &right.negated());
+                        let stay = left.clone().and(&right.clone().negated());
+                        let fail = left.negated().and(&right.negated());
                         Some(if negated {
                             Simple::Until(stay, window, fail)
                         } else {

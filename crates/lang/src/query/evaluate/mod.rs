@@ -5,7 +5,7 @@ mod numbers;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::answer::{ClaimAnswer, Figure, at};
 use super::chain::Learned;
@@ -39,7 +39,12 @@ pub fn asked<'a>(
     for claim in claims {
         let roots = claim.formula.states(&spec.formulas);
         let mut todo: Vec<ExprId> = roots;
+        // Conditions share parts.
+        let mut seen = FxHashSet::default();
         while let Some(id) = todo.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
             match spec.exprs.get(id) {
                 Expr::Branching(branching) => {
                     todo.extend(spec.branchings.get(*branching).states(&spec.formulas));
@@ -69,14 +74,11 @@ pub fn asked<'a>(
 /// Whether an expression contains an operator, a label or a monitor, so that its connectives are evaluated on sets of
 /// states.
 fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> bool {
-    spec.exprs
-        .operands(id)
-        .into_iter()
-        .any(|operand| match spec.exprs.get(operand) {
-            Expr::Branching(_) | Expr::Label(_) => true,
-            Expr::Violated(property) => !decided(*property),
-            _ => composite(spec, operand, decided),
-        })
+    spec.exprs.any_part(id, |part| match part {
+        Expr::Branching(_) | Expr::Label(_) => true,
+        Expr::Violated(property) => !decided(*property),
+        _ => false,
+    })
 }
 
 /// An expression, its numbers, and the reason if they are less precise than requested.
@@ -99,6 +101,8 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     from_start: Cell<bool>,
     /// The label of each condition, and of whether the start was read as above.
     labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
+    /// The states in which conditions of the current claim hold, by the same key: conditions share parts.
+    truths: RefCell<FxHashMap<(ExprId, bool), Truth>>,
     asked: RefCell<Vec<Answered<V>>>,
     /// The reason why numbers of the current claim are less precise than requested.
     short: RefCell<Option<NotConverged>>,
@@ -145,6 +149,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
             method: Cell::new("sets"),
             from_start: Cell::new(true),
             labels: RefCell::default(),
+            truths: RefCell::default(),
             asked: RefCell::default(),
             short: RefCell::default(),
             factors: Rc::default(),
@@ -160,6 +165,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         self.method.set("sets");
         self.from_start.set(true);
         self.short.take();
+        self.truths.take();
         let mut answer = ClaimAnswer {
             states: self.names.len(),
             value: None,
@@ -403,6 +409,16 @@ impl<V: Scalar> Evaluation<'_, V> {
 
     /// Returns the states in which a state formula holds.
     fn truth(&self, id: ExprId) -> Result<Truth, QueryError> {
+        let key = (id, self.from_start.get());
+        if let Some(known) = self.truths.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let truth = self.new_truth(id)?;
+        self.truths.borrow_mut().insert(key, truth.clone());
+        Ok(truth)
+    }
+
+    fn new_truth(&self, id: ExprId) -> Result<Truth, QueryError> {
         if let Some(learned) = &self.learned {
             if let Some(set) = learned.conditions.get(&id) {
                 return Ok(Truth::exact(set.clone()));
@@ -413,13 +429,6 @@ impl<V: Scalar> Evaluation<'_, V> {
                 return Ok(Truth::exact(set.clone()));
             }
         }
-        let both = |a: Truth, b: &Truth| {
-            let mut both = a;
-            both.must.intersect_with(&b.must);
-            both.may.intersect_with(&b.may);
-            both
-        };
-        let or = |a: Truth, b: Truth| both(a.negated(), &b.negated()).negated();
         Ok(match self.spec.exprs.get(id) {
             Expr::Const(Value::Bool(value)) => {
                 let chain = self.chain.borrow();
@@ -427,18 +436,11 @@ impl<V: Scalar> Evaluation<'_, V> {
                 Truth::exact(if *value { graph.all() } else { graph.none() })
             }
             Expr::Not(a) => self.truth(*a)?.negated(),
-            Expr::And(a, b) => both(self.truth(*a)?, &self.truth(*b)?),
-            Expr::Or(a, b) => or(self.truth(*a)?, self.truth(*b)?),
-            Expr::Implies(a, b) => or(self.truth(*a)?.negated(), self.truth(*b)?),
-            Expr::Iff(a, b) => {
-                let (a, b) = (self.truth(*a)?, self.truth(*b)?);
-                or(both(a.clone(), &b), both(a.negated(), &b.negated()))
-            }
-            Expr::If(c, a, b) => {
-                let condition = self.truth(*c)?;
-                let then = both(condition.clone(), &self.truth(*a)?);
-                or(then, both(condition.negated(), &self.truth(*b)?))
-            }
+            Expr::And(a, b) => self.truth(*a)?.and(&self.truth(*b)?),
+            Expr::Or(a, b) => self.truth(*a)?.or(&self.truth(*b)?),
+            Expr::Implies(a, b) => self.truth(*a)?.implies(&self.truth(*b)?),
+            Expr::Iff(a, b) => self.truth(*a)?.iff(&self.truth(*b)?),
+            Expr::If(c, a, b) => self.truth(*c)?.choose(&self.truth(*a)?, &self.truth(*b)?),
             Expr::Branching(branching) => match (
                 self.spec.branchings.get(*branching),
                 self.spec.branchings.get(*branching).ask(),
