@@ -388,3 +388,31 @@ query nested = P=? [ F (p60 and P>=0 [ X p60 ]) ] on m
         close(&named(&found, name)["value"], 1.0, 1e-9);
     }
 }
+
+/// A probability has bounds within 0 and 1, and one without a value says so.
+#[test]
+fn answers_say_what_is_known() {
+    let spec = r#"
+event { s: string }
+abstraction a { over s  absorbing s == "u" }
+model m = learn a { }
+query sure = P=? [ F<=9 s == "u" ] on m
+property none = P>=0.5 [ F s == "u" given F<=1 s == "c" ] on m
+"#;
+    let run = |steps: &[&str]| {
+        let events: Vec<Value> = steps.iter().map(|s| json!({ "s": s })).collect();
+        format!("{}\n", json!({"id": "t", "events": events}))
+    };
+    let lines = run(&["a", "b", "u"]).repeat(3) + &run(&["a", "c", "u"]).repeat(7);
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &lines)]);
+    folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
+    let found = answers(&folder, &["s.guard", "--model", "m.json"]);
+    let sure = named(&found, "sure");
+    close(&sure["value"], 1.0, 1e-9);
+    assert!(sure["upper"].as_f64().unwrap() <= 1.0, "{sure}");
+    if let Some(range) = sure.get("asymptotic") {
+        assert!(range["upper"].as_f64() >= sure["value"].as_f64(), "{sure}");
+    }
+    let told = folder.guard(&["query", "s.guard", "--model", "m.json", "none"]);
+    assert!(told.out.contains("undecided: there is no number to compare"), "{}", told.out);
+}

@@ -157,6 +157,10 @@ impl ClaimView<'_> {
         match (answer.holds, answer.graphs) {
             (Some(Some(true)), None) => writeln!(out, "  {}", paint.good("holds"))?,
             (Some(Some(false)), None) => writeln!(out, "  {}", paint.bad("does not hold"))?,
+            (Some(None), None) if matches!(answer.value, Some(Figure::Undefined)) => {
+                let why = "undecided: there is no number to compare";
+                writeln!(out, "  {}", paint.open(why))?;
+            }
             (Some(None), None) => writeln!(
                 out,
                 "  {}",

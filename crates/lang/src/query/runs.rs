@@ -127,11 +127,11 @@ impl Event {
             return Ok(None);
         };
         let own = if self.negated { 1.0 - risk } else { risk };
-        // The goal must be the event of the number.
+        // The goal must be the event of the number, which is the more precise of the two: exactly 1 for what always happened.
         if (own - value).abs() > 1e-6 {
             return Ok(None);
         }
-        let range = delta_interval(own, variance, error);
+        let range = delta_interval(value, variance, error);
         Ok(range.map(|(lower, upper)| Asymptotic {
             range: Range { lower, upper },
             error,

@@ -195,8 +195,13 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         if let Expr::Branching(id) = self.spec.exprs.get(state)
             && let Some(ask) = self.spec.branchings.get(*id).ask()
         {
+            let is_reward = matches!(self.spec.branchings.get(*id), Branching::Reward { .. });
+            let figure = |numbers: &Numbers<V>, state: usize| match Figure::of(numbers, state) {
+                reward if is_reward => reward,
+                figure => figure.as_probability(),
+            };
             let numbers = self.numbers(*id)?;
-            answer.value = Some(Figure::of(&numbers, self.start as usize));
+            answer.value = Some(figure(&numbers, self.start as usize));
             answer.method = self.method.get();
             let compared = numbers.clone();
             let numbers = if self.begins_anew() {
@@ -205,7 +210,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
                 self.numbers(*id)?
             };
             answer.per_state = names
-                .map(|(state, name)| (name, Figure::of(&numbers, state)))
+                .map(|(state, name)| (name, figure(&numbers, state)))
                 .collect();
             if let Ask::Compare(compare, threshold) = ask {
                 let bound = V::parse(&threshold.to_string()).unwrap_or_else(V::zero);
