@@ -235,10 +235,7 @@ query risk = P=? [ F s == u ] on m
         folder.guard(&["learn", "w.guard", "t.jsonl", "-o", "m.json"]);
         let found = ask(&folder, &["risk", "--all-states"]);
         let ranges = found[0]["intervals"].as_array().unwrap();
-        let range = ranges
-            .iter()
-            .find(|range| range["state"] == "s=a")
-            .unwrap();
+        let range = ranges.iter().find(|range| range["state"] == "s=a").unwrap();
         let within = range["lower"].as_f64().unwrap()..=range["upper"].as_f64().unwrap();
         missed += u32::from(!within.contains(&truth));
         assert!(range["upper"].as_f64().unwrap() < 0.9);
@@ -297,7 +294,10 @@ property rare = P<=0.001 [ F<=3 s == "pay" ] on m
     let folder = Folder::new(&[("w.guard", spec), ("t.jsonl", &lines)]);
     let truth = 1.0 / 200.0;
     for smoothing in ["", "smoothing 1"] {
-        folder.write("w.guard", spec.replace("{ }", &format!("{{ {smoothing} }}")));
+        folder.write(
+            "w.guard",
+            spec.replace("{ }", &format!("{{ {smoothing} }}")),
+        );
         let run = folder.guard(&["learn", "w.guard", "t.jsonl", "-o", "m.json"]);
         assert_eq!(run.code, 0, "{}", run.err);
         for method in ["fixed", "anytime"] {
@@ -331,7 +331,10 @@ property rare = P<=0.2 [ F s == u ] on m
 "#;
     let run = |complete: bool, steps: &[&str]| {
         let events: Vec<Value> = steps.iter().map(|s| json!({ "s": s })).collect();
-        format!("{}\n", json!({"id": "t", "complete": complete, "events": events}))
+        format!(
+            "{}\n",
+            json!({"id": "t", "complete": complete, "events": events})
+        )
     };
     let mut lines = run(true, &["w", "u"]).repeat(10);
     lines += &run(true, &["w", "v", "z"]).repeat(10);

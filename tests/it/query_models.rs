@@ -304,7 +304,10 @@ query formula = P=? [ F ((X w) -> "end") ] on run
 query late = P=? [ F[3,4] (w -> "end") ] on run
 "#;
     let line = json!({"id": "t", "complete": true, "events": [{"kind": "w"}, {"kind": "w"}]});
-    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &format!("{line}\n").repeat(5))]);
+    let folder = Folder::new(&[
+        ("s.guard", spec),
+        ("t.jsonl", &format!("{line}\n").repeat(5)),
+    ]);
     let run = folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
     assert_eq!(run.code, 0, "{}", run.err);
     let found = answers(&folder, &["s.guard", "--model", "m.json"]);
@@ -356,7 +359,11 @@ property fine = P>=0.9 [ F good ] on m
     ]);
     let run = folder.guard(&["query", "s.guard"]);
     assert_eq!(run.code, 2, "{}{}", run.out, run.err);
-    assert!(run.err.contains("the chain has 2 initial states"), "{}", run.err);
+    assert!(
+        run.err.contains("the chain has 2 initial states"),
+        "{}",
+        run.err
+    );
     folder.write("two.lab", "0=\"init\" 1=\"good\"\n0: 0\n2: 1\n");
     assert_eq!(folder.guard(&["query", "s.guard"]).code, 0);
 }
@@ -414,5 +421,10 @@ property none = P>=0.5 [ F s == "u" given F<=1 s == "c" ] on m
         assert!(range["upper"].as_f64() >= sure["value"].as_f64(), "{sure}");
     }
     let told = folder.guard(&["query", "s.guard", "--model", "m.json", "none"]);
-    assert!(told.out.contains("undecided: there is no number to compare"), "{}", told.out);
+    assert!(
+        told.out
+            .contains("undecided: there is no number to compare"),
+        "{}",
+        told.out
+    );
 }

@@ -131,10 +131,7 @@ impl<V: Scalar> Learned<V> {
                 places.push(row.entries.len());
                 successors.push(unknown);
             }
-            chain.push((
-                successors,
-                sets[vertex.state as usize].permuted(&places),
-            ));
+            chain.push((successors, sets[vertex.state as usize].permuted(&places)));
         }
         if rows.is_open {
             chain.push((vec![unknown], RowSet::Point(vec![1.0])));

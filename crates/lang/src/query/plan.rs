@@ -348,7 +348,9 @@ impl Planner<'_> {
                     Expr::Not(_) => "the states where the input does not hold",
                     Expr::And(..) => "the states where all inputs hold",
                     Expr::Or(..) => "the states where an input holds",
-                    Expr::Implies(..) => "the states where the first input does not hold or the second does",
+                    Expr::Implies(..) => {
+                        "the states where the first input does not hold or the second does"
+                    }
                     _ => "the states where both inputs hold or neither",
                 };
                 let operands = spec.exprs.operands(id);

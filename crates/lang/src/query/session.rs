@@ -113,11 +113,7 @@ impl<'a, V: Scalar> Session<'a, V> {
     ///
     /// # Errors
     /// [`QueryError::Initial`]: the chain does not have exactly one initial state, whose answer would be that of the claim.
-    pub fn imported(
-        spec: &'a Spec,
-        chain: Chain<V>,
-        options: Options,
-    ) -> Result<Self, QueryError> {
+    pub fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Result<Self, QueryError> {
         let states = chain.initial().count_ones(..);
         if states != 1 {
             return Err(QueryError::Initial { states });

@@ -170,7 +170,11 @@ pub fn robust_until(
                 if largest && ((done < count && !same) || error > precision) {
                     return operator.fixpoint(values, precision);
                 }
-                let error = if largest { error } else { MARGIN * (done as f64 + 1.0) };
+                let error = if largest {
+                    error
+                } else {
+                    MARGIN * (done as f64 + 1.0)
+                };
                 for &state in &moving {
                     let value = &mut values[state as usize];
                     *value = if largest {

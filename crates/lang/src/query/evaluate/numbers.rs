@@ -6,9 +6,7 @@ use super::Evaluation;
 use crate::hir::{Branching, RewardKind};
 use crate::ids::BranchingId;
 use crate::translate::chain::{binary, label, make, not};
-use guard_markov::prism::expr::{
-    Compare as Asked, Expr as MExpr, Kind, Measure, Op, Structure,
-};
+use guard_markov::prism::expr::{Compare as Asked, Expr as MExpr, Kind, Measure, Op, Structure};
 use guard_markov::solve::average;
 use guard_markov::{Answer, Estimate, Numbers, Scalar};
 
@@ -72,11 +70,9 @@ impl<V: Scalar> Evaluation<'_, V> {
                 let explicit = self.learned.as_ref().is_some_and(|of| of.explicit);
                 let measure = match kind {
                     // The start is not a step, so a condition that holds there is not reached yet.
-                    RewardKind::Reach(state) if explicit => Measure::Reach(binary(
-                        Op::And,
-                        not(label("start")),
-                        self.as_label(*state)?,
-                    )),
+                    RewardKind::Reach(state) if explicit => {
+                        Measure::Reach(binary(Op::And, not(label("start")), self.as_label(*state)?))
+                    }
                     RewardKind::Reach(state) => Measure::Reach(self.as_label(*state)?),
                     RewardKind::Cumulative(None) => Measure::Total,
                     RewardKind::Cumulative(Some(steps)) => Measure::Cumulative(int(*steps), false),
