@@ -9,6 +9,8 @@ use guard_lang::input_schema::{
 use guard_lang::types::Type;
 use proptest::prelude::*;
 
+use crate::support::cli::Folder;
+
 fn schema(events: Option<Events>, order: bool) -> InputSchema {
     InputSchema {
         layout: Layout {
@@ -129,4 +131,21 @@ fn whole_files_come_the_same_in_batches_of_any_size() {
     for size in [1, 13, 100, 1000] {
         assert_eq!(read(size), whole, "{size}");
     }
+}
+
+#[test]
+fn lines_that_take_too_much_memory_together_are_none_of_them_read() {
+    let line = r#"{"timestamp":"2025-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[]}}"#;
+    let text = format!("{line}\n").repeat(400);
+    let spec = "use std.agent\nproperty p = G kind != \"x\"\n";
+    let folder = Folder::new(&[("a.guard", spec), ("codex.jsonl", &text)]);
+    let audit = ["audit", "a.guard", "codex.jsonl", "--from", "codex"];
+    let run = folder.guard(&[&audit[..], &["--max-record-memory", "100000"]].concat());
+    assert!(
+        run.out.contains("400 lines = 400 not readable"),
+        "{}",
+        run.out
+    );
+    assert_eq!(run.code, 3);
+    assert!(folder.guard(&audit).out.contains("400 lines = 400 read"));
 }

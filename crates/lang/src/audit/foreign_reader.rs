@@ -180,6 +180,7 @@ impl ForeignReader<'_> {
         let mut lists = ListLines::default();
         // The lines belong together, so if memory does not suffice for all of them, none is read.
         let mut left = Some(limits.record_memory);
+        let mut sound = 0;
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())
                 .into_par_iter()
@@ -201,7 +202,7 @@ impl ForeignReader<'_> {
                 }
                 match parsed {
                     Ok(document) => {
-                        self.count(lines, true, &[], report);
+                        sound += lines;
                         self.add_problems(self.duplicate_keys(&document, line), report);
                         lists = document.lists;
                         values.push((line, document.value));
@@ -214,6 +215,14 @@ impl ForeignReader<'_> {
                 }
             }
         }
+        // Only now it is known whether the lines before the limit are read.
+        report.add_lines(
+            sound,
+            match left {
+                Some(_) => LineOutcome::Read,
+                None => LineOutcome::Refused,
+            },
+        );
         let input = match values.as_slice() {
             // A file that is a single list, or an object around one: its elements have their own lines.
             [(line, value)] => Input::Document {
