@@ -213,3 +213,33 @@ fn is_at_most_five_times_the_message() {
     }
     assert!(more.is_empty(), "{more:#?}");
 }
+
+/// The other members of an object around a list of spans are facts of all of them: they are held once, not once for each span.
+#[test]
+fn facts_around_spans_are_held_once() {
+    const SPANS: usize = 4000;
+    if !std::path::Path::new("/proc/self/status").exists() {
+        return skip("needs /proc");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("t.guard", SPEC.to_owned());
+    let span = r#"{"name":"execute_tool ls","spanId":"1"}"#;
+    let spans = vec![span; SPANS].join(",");
+    let facts: String = (0..SPANS).map(|at| format!(",\"k{at}\":0")).collect();
+    write(
+        "spans.json",
+        format!(r#"{{"traceId":"t","spans":[{spans}]{facts}}}"#),
+    );
+    let mut audit = guard(
+        &folder,
+        &["audit", "t.guard", "spans.json", "--from", "otel", "-q"],
+    );
+    let mut most = 0;
+    while audit.0.try_wait().unwrap().is_none() {
+        most = most.max(peak(audit.0.id()));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    // As copies they took 1 GB.
+    assert!(most < 400 << 20, "{most}");
+}

@@ -95,10 +95,12 @@ fn collect<'a>(
     }
     if let Some(inner) = list(value, "spans") {
         let trace = id(first(value, &["trace_id", "traceId", "traceID"]));
+        // All spans share one object of facts.
+        let facts = without(value, &["spans"]);
         for (element, around) in each(inner) {
             let around = Around {
                 trace: trace.clone().or_else(|| around.trace.clone()),
-                facts: without(value, &["spans"]),
+                facts: facts.clone(),
                 ..around
             };
             one(element, &around, spans, out);
@@ -272,8 +274,10 @@ fn meta(id: Option<SmolStr>, spans: &[Span<'_>]) -> Value {
     if let Some(span) = spans.first() {
         members.push(("resource".into(), span.resource.clone()));
         if let Value::Object(facts) = &span.facts {
+            // Their names are distinct.
+            let known = members.len();
             for (key, value) in facts.iter() {
-                if !members.iter().any(|(known, _)| known == key) {
+                if !members[..known].iter().any(|(known, _)| known == key) {
                     members.push((key.clone(), value.clone()));
                 }
             }
