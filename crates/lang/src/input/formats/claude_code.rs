@@ -32,7 +32,8 @@ pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
     };
     let session = records.iter().find_map(|record| session(record.value));
     let mut trace = out.trace(session, 0, begin.line);
-    trace.meta(facts(records.iter().map(|record| record.value)));
+    let values = || records.iter().map(|record| record.value);
+    trace.meta(facts(session_facts(values()), values()));
     for (index, record) in records.iter().enumerate() {
         let agent = agent_of(record.value);
         begin_item(&mut trace, index, record, agent);
@@ -74,6 +75,7 @@ pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
 fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) {
     let own = || members.iter().filter_map(|member| records.get(*member));
     let session = own().find_map(|record| session(record.value));
+    let of_session = session_facts(own().map(|record| record.value));
     let mut nodes: Vec<Node<'_>> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     let mut seen: SeededMap<&str, usize> = SeededMap::default();
@@ -118,11 +120,8 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
             .collect();
         let line = kept.first().and_then(|(_, record, _)| record.line);
         let mut trace = out.trace(name, n, line);
-        trace.meta(facts(
-            own()
-                .filter(|record| agent.is_none() || agent_of(record.value).is_some())
-                .map(|record| record.value),
-        ));
+        let of_agent = kept.iter().map(|(_, record, _)| record.value);
+        trace.meta(facts(of_session.clone(), of_agent));
         for (index, record, chosen) in kept {
             if !chosen {
                 let place = ItemPlace {
@@ -303,14 +302,13 @@ fn groups(
     groups
 }
 
-/// Facts of the session: the first that is said counts.
-fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
+/// Returns the facts that all agents of a session share: the first that is said counts.
+fn session_facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Vec<(SmolStr, Value)> {
     let members = [
         ("session", ["sessionId", "session_id"].as_slice()),
         ("cwd", &["cwd"]),
         ("version", &["version"]),
         ("git_branch", &["gitBranch"]),
-        ("model", &["model"]),
         ("summary", &["summary"]),
         ("title", &["customTitle", "aiTitle", "title"]),
     ];
@@ -320,12 +318,20 @@ fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
             facts.push((SmolStr::new_static(name), value.clone()));
         }
     }
-    let model = records
-        .clone()
-        .find_map(|record| at(record, &["message", "model"]).filter(|model| !model.is_null()));
-    if let Some(model) = model
-        && !facts.iter().any(|(name, _)| name == "model")
-    {
+    facts
+}
+
+/// Adds the model, which each agent has of its own, to the facts of a session.
+fn facts<'a>(
+    mut facts: Vec<(SmolStr, Value)>,
+    records: impl Iterator<Item = &'a Value> + Clone,
+) -> Value {
+    let said = records.clone().find_map(|record| first(record, &["model"]));
+    let used = || {
+        let mut models = records.filter_map(|record| at(record, &["message", "model"]));
+        models.find(|model| !model.is_null())
+    };
+    if let Some(model) = said.or_else(used) {
         facts.push((SmolStr::new_static("model"), model.clone()));
     }
     object(facts)
