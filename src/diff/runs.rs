@@ -127,7 +127,7 @@ impl Judge {
         let event = |step: &crate::input::record::Step| Event {
             trace: Some(name.clone()),
             origin: record.origin.clone(),
-            meta: record.meta.clone(),
+            meta: record.meta.clone().into(),
             steps: vec![step.clone()],
             count: 1,
             problems: Vec::new(),

@@ -113,7 +113,7 @@ impl<'a> Bench<'a> {
             let event = Event {
                 trace: Some(name.clone()),
                 origin: record.origin.clone(),
-                meta: record.meta.clone(),
+                meta: record.meta.clone().into(),
                 steps: vec![step],
                 count: 1,
                 problems: Vec::new(),

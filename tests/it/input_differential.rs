@@ -136,7 +136,7 @@ fn layout() -> impl Strategy<Value = Layout> {
     })
 }
 
-type Shown = (&'static str, Vec<Cell>, Vec<Step2>);
+type Shown = (&'static str, String, Vec<Step2>);
 type Step2 = (u32, Vec<Cell>);
 
 fn shown(outcome: &ReadOutcome) -> Shown {
@@ -148,14 +148,14 @@ fn shown(outcome: &ReadOutcome) -> Shown {
     };
     match outcome {
         ReadOutcome::Unit(Unit::Record(record)) => {
-            ("record", record.meta.to_vec(), steps(&record.steps))
+            ("record", format!("{:?}", record.meta), steps(&record.steps))
         }
         ReadOutcome::Unit(Unit::Event(event)) => {
-            ("event", event.meta.to_vec(), steps(&event.steps))
+            ("event", format!("{:?}", event.meta), steps(&event.steps))
         }
-        ReadOutcome::Unit(Unit::End { .. }) => ("end", vec![], vec![]),
-        ReadOutcome::LeftOut(_) => ("left out", vec![], vec![]),
-        ReadOutcome::Refused(_) => ("refused", vec![], vec![]),
+        ReadOutcome::Unit(Unit::End { .. }) => ("end", String::new(), vec![]),
+        ReadOutcome::LeftOut(_) => ("left out", String::new(), vec![]),
+        ReadOutcome::Refused(_) => ("refused", String::new(), vec![]),
     }
 }
 

@@ -135,6 +135,7 @@ mod serve;
 mod serve_faults;
 mod shell;
 mod silent_traps;
+mod spread_traces;
 mod stdlib;
 mod stdlib_mutants;
 mod storm_round_trip;

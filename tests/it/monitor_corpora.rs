@@ -95,7 +95,7 @@ fn events_of(record: &Record) -> Vec<Event> {
     let event = |steps: &[Step]| Event {
         trace: None,
         origin: record.origin.clone(),
-        meta: record.meta.clone(),
+        meta: record.meta.clone().into(),
         steps: steps.to_vec(),
         count: 1,
         problems: Vec::new(),

@@ -21,7 +21,7 @@ use crate::load::Loaded;
 use crate::modules::NoFiles;
 use crate::problem::Problem;
 use crate::report::problems::ProblemLog;
-use crate::value::Truth;
+use crate::value::{Cell, Truth};
 
 /// The steps at which each condition is true, and those at which it is unknown.
 type Counts = Vec<(u64, u64)>;
@@ -37,7 +37,6 @@ struct Counting {
 struct Open<'p> {
     observer: Observer<'p>,
     conditions: &'p [Range<usize>],
-    next: u32,
     counts: Counts,
 }
 
@@ -46,7 +45,6 @@ impl Counting {
         Open {
             observer: self.program.observe(source),
             conditions: &self.conditions,
-            next: 0,
             counts: vec![(0, 0); self.conditions.len()],
         }
     }
@@ -91,25 +89,29 @@ impl<'p> Judge for &'p Counting {
         Some(open.counts)
     }
 
-    fn open(&self, first: &Event) -> Open<'p> {
-        self.begin(TraceSource {
-            origin: first.origin.clone(),
-            id: first.trace.clone(),
-            meta: first.meta.clone(),
-        })
+    fn facts(&self) -> &[usize] {
+        self.program.step_facts()
+    }
+
+    fn open(&self, source: TraceSource) -> Open<'p> {
+        self.begin(source)
     }
 
     fn push(&self, open: &mut Open<'p>, event: Event) {
-        let index = open.next;
-        open.next = index.saturating_add(event.count);
-        for mut step in event.steps {
-            step.index = step.index.saturating_add(index);
-            open.step(&step);
+        for step in &event.steps {
+            open.step(step);
         }
         open.observer.rest();
     }
 
-    fn finish(&self, open: Open<'p>, _: bool, _: u64, _: &Wanted) -> Option<Counts> {
+    fn finish(
+        &self,
+        open: Open<'p>,
+        _: Box<[Cell]>,
+        _: bool,
+        _: u64,
+        _: &Wanted,
+    ) -> Option<Counts> {
         Some(open.counts)
     }
 }

@@ -4,11 +4,13 @@ use indexmap::IndexMap;
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
-use super::{Judge, Judged};
-use crate::eval::Wanted;
+use super::{Judge, Judged, Readers};
+use crate::eval::{TraceSource, Wanted};
 use crate::hash::Seeded;
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Unit};
+use crate::input::spread::Spread;
+use crate::input_schema::Field;
 use crate::problem::{Problem, ProblemKind};
 
 /// Units and steps that are collected before they are judged: enough for all threads, few enough that their cells are
@@ -22,6 +24,8 @@ type Map<V> = IndexMap<Option<SmolStr>, V, Seeded>;
 /// The units of a file that have not been judged yet, and the file's open traces.
 pub(super) struct Batch<'j, J: Judge> {
     judge: &'j J,
+    /// The meta fields of traces.
+    fields: &'j [Field],
     /// Whether the file itself is a trace, so that its end is the end of the trace.
     file_is_trace: bool,
     /// The records to judge, with the number of the unit at which each is reported.
@@ -41,7 +45,12 @@ pub(super) struct Batch<'j, J: Judge> {
 
 /// An open trace.
 struct Running<O> {
-    state: O,
+    /// `None` until the facts are known that judging steps needs.
+    state: Option<O>,
+    /// The events that wait for these facts.
+    held: Vec<Event>,
+    spread: Spread,
+    id: Option<SmolStr>,
     /// The number of traces that began before it.
     order: u64,
     origin: Origin,
@@ -66,10 +75,11 @@ enum Done<O, R> {
 }
 
 impl<'j, J: Judge> Batch<'j, J> {
-    pub(super) fn new(judge: &'j J, file_is_trace: bool) -> Batch<'j, J> {
+    pub(super) fn new(judge: &'j J, readers: &'j Readers) -> Batch<'j, J> {
         Batch {
             judge,
-            file_is_trace,
+            fields: readers.meta_fields(),
+            file_is_trace: readers.file_is_trace(),
             tasks: Vec::new(),
             gathering: Map::default(),
             open: Map::default(),
@@ -124,7 +134,10 @@ impl<'j, J: Judge> Batch<'j, J> {
                 let running = self.open.swap_remove(&event.trace).unwrap_or_else(|| {
                     self.begun += 1;
                     Running {
-                        state: self.judge.open(&event),
+                        state: None,
+                        held: Vec::new(),
+                        spread: Spread::default(),
+                        id: event.trace.clone(),
                         order: self.begun,
                         origin: event.origin.clone(),
                     }
@@ -182,12 +195,12 @@ impl<'j, J: Judge> Batch<'j, J> {
 
     /// Judges the collected units.
     pub(super) fn run(&mut self, wanted: &Wanted) -> Vec<Judged<J::Report>> {
-        let judge = self.judge;
+        let (judge, fields) = (self.judge, self.fields);
         self.gathering.clear();
         (self.steps, self.units) = (0, 0);
         let done: Vec<Done<J::Open, J::Report>> = std::mem::take(&mut self.tasks)
             .into_par_iter()
-            .map(|(at, task)| run(judge, at, task, wanted))
+            .map(|(at, task)| run(judge, fields, at, task, wanted))
             .collect();
         let mut judged = Vec::with_capacity(done.len());
         for done in done {
@@ -204,19 +217,20 @@ impl<'j, J: Judge> Batch<'j, J> {
 
     /// Ends the file: judges the open traces, in order of their first event.
     pub(super) fn close(&mut self, wanted: &Wanted) -> Vec<Judged<J::Report>> {
-        let judge = self.judge;
+        let (judge, fields) = (self.judge, self.fields);
         let complete = self.file_is_trace;
         let mut open: Vec<Running<J::Open>> =
             std::mem::take(&mut self.open).into_values().collect();
         open.sort_by_key(|running| running.order);
         open.into_par_iter()
-            .map(|running| finish(judge, running, complete, wanted))
+            .map(|running| running.finish(judge, fields, complete, wanted))
             .collect()
     }
 }
 
 fn run<J: Judge>(
     judge: &J,
+    fields: &[Field],
     at: u64,
     task: Task<J::Open, J::Report>,
     wanted: &Wanted,
@@ -238,10 +252,10 @@ fn run<J: Judge>(
             ends,
         } => {
             for event in events {
-                judge.push(&mut running.state, event);
+                running.push(judge, fields, event);
             }
             if ends {
-                Done::Judged(at, finish(judge, running, true, wanted))
+                Done::Judged(at, running.finish(judge, fields, true, wanted))
             } else {
                 Done::Open(trace, running)
             }
@@ -249,15 +263,52 @@ fn run<J: Judge>(
     }
 }
 
-fn finish<J: Judge>(
-    judge: &J,
-    running: Running<J::Open>,
-    complete: bool,
-    wanted: &Wanted,
-) -> Judged<J::Report> {
-    let index = running.order.saturating_sub(1);
-    match judge.finish(running.state, complete, index, wanted) {
-        Some(report) => Judged::Report(report),
-        None => Judged::LeftOut(running.origin),
+impl<O> Running<O> {
+    /// Adds an event. A step is judged with the facts of the whole trace, as in a record that has them beside its events, so the
+    /// events wait until all that judging reads are known.
+    fn push<J: Judge<Open = O>>(&mut self, judge: &J, fields: &[Field], mut event: Event) {
+        self.spread.take(&mut event);
+        match &mut self.state {
+            Some(state) => judge.push(state, event),
+            None => {
+                self.held.push(event);
+                let facts = self.spread.facts();
+                if judge.facts().iter().all(|field| facts.is_settled(*field)) {
+                    self.state = Some(self.open(judge, fields));
+                }
+            }
+        }
+    }
+
+    /// Begins to judge the trace, with the events that were held.
+    fn open<J: Judge<Open = O>>(&mut self, judge: &J, fields: &[Field]) -> O {
+        let mut state = judge.open(TraceSource {
+            origin: self.origin.clone(),
+            id: self.id.clone(),
+            meta: self.spread.facts().cells(fields),
+        });
+        for event in std::mem::take(&mut self.held) {
+            judge.push(&mut state, event);
+        }
+        state
+    }
+
+    fn finish<J: Judge<Open = O>>(
+        mut self,
+        judge: &J,
+        fields: &[Field],
+        complete: bool,
+        wanted: &Wanted,
+    ) -> Judged<J::Report> {
+        let state = match self.state.take() {
+            Some(state) => state,
+            None => self.open(judge, fields),
+        };
+        let meta = self.spread.facts().cells(fields);
+        let index = self.order.saturating_sub(1);
+        match judge.finish(state, meta, complete, index, wanted) {
+            Some(report) => Judged::Report(report),
+            None => Judged::LeftOut(self.origin),
+        }
     }
 }

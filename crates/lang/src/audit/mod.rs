@@ -12,7 +12,8 @@
 //! of threads.
 //!
 //! # Memory
-//! A few batches of units, and the state of every open trace. Reports are handed on as they are made.
+//! A few batches of units, and the state of every open trace; besides, the events of open traces that have not stated the facts
+//! that judging their first step needs. Reports are handed on as they are made.
 
 mod batch;
 mod counting_reader;
@@ -33,13 +34,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smol_str::SmolStr;
 
-use crate::eval::Wanted;
+use crate::eval::{TraceSource, Wanted};
 use crate::input::deferred::Deferred;
 use crate::input::limits::{Accounting, FileReport};
 use crate::input::open::Source;
 use crate::input::record::{Event, FileName, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind, count_errors};
 use crate::report::{Input, Reporter, Summary};
+use crate::value::Cell;
 use crate::verdict::TraceReport;
 
 use batch::Batch;
@@ -69,17 +71,25 @@ pub trait Judge: Sync {
     /// Texts of its steps may be deferred if [`Judge::DEFERS`] allows it.
     fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<Self::Report>;
 
-    /// Begins a trace at its first event, which is then pushed like the others.
-    fn open(&self, first: &Event) -> Self::Open;
+    /// Returns the meta fields, by number, that [`Judge::open`] needs: until events have stated all of them, or the trace ends, its
+    /// events are held.
+    fn facts(&self) -> &[usize] {
+        &[]
+    }
 
-    /// Adds the next event.
+    /// Begins a trace whose events are pushed one by one. Of its facts only those in [`Judge::facts`] are sure to be those of the
+    /// whole trace.
+    fn open(&self, source: TraceSource) -> Self::Open;
+
+    /// Adds the next event. Its steps and problems have their positions in the trace.
     fn push(&self, open: &mut Self::Open, event: Event);
 
-    /// Judges the events that were pushed. `complete` is true if the end was announced or the file is the trace;
-    /// `index` is the number of earlier traces in the file.
+    /// Judges the events that were pushed. `meta` has the facts of the whole trace; `complete` is true if the end was announced or
+    /// the file is the trace; `index` is the number of earlier traces in the file.
     fn finish(
         &self,
         open: Self::Open,
+        meta: Box<[Cell]>,
         complete: bool,
         index: u64,
         wanted: &Wanted,
@@ -220,7 +230,7 @@ fn file<J: Judge>(
     readers: &Readers,
     read: impl FnOnce(&Worker<'_, J>, &mut dyn FnMut(WorkItem<J::Report>)) -> FileReport,
 ) {
-    let mut batch = Batch::new(judge, readers.file_is_trace());
+    let mut batch = Batch::new(judge, readers);
     let mut reported = 0;
     let worker = Worker::new(judge, listener.wanted());
     let report = read(&worker, &mut |item| {

@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 
 use super::Judge;
 use crate::diagnostic::misspelling_of;
-use crate::eval::Wanted;
+use crate::eval::{TraceSource, Wanted};
 use crate::hash::SeededSet;
 use crate::hir::Spec;
 use crate::hir::compared::{self, Place};
@@ -24,7 +24,7 @@ use crate::input::deferred::{Deferred, DeferredText};
 use crate::input::record::{Event, Record, Step};
 use crate::report::{ComparedKinds, OtherSpelling, Summary, UnseenName};
 use crate::texts::exact_names;
-use crate::value::{JsonKind, Value};
+use crate::value::{Cell, JsonKind, Value};
 
 /// The number of different names in one place that are kept to find a similar one. Where there are more, they are data, not
 /// names.
@@ -327,8 +327,12 @@ impl<J: Judge> Judge for Noting<'_, J> {
         self.judge.judge(record, texts, wanted)
     }
 
-    fn open(&self, first: &Event) -> J::Open {
-        self.judge.open(first)
+    fn facts(&self) -> &[usize] {
+        self.judge.facts()
+    }
+
+    fn open(&self, source: TraceSource) -> J::Open {
+        self.judge.open(source)
     }
 
     fn push(&self, open: &mut J::Open, event: Event) {
@@ -341,10 +345,11 @@ impl<J: Judge> Judge for Noting<'_, J> {
     fn finish(
         &self,
         open: J::Open,
+        meta: Box<[Cell]>,
         complete: bool,
         index: u64,
         wanted: &Wanted,
     ) -> Option<J::Report> {
-        self.judge.finish(open, complete, index, wanted)
+        self.judge.finish(open, meta, complete, index, wanted)
     }
 }

@@ -28,7 +28,7 @@ use crate::input::read;
 use crate::input::record::FileName;
 use crate::input::sniff;
 use crate::input::split::{Splitter, Splitting};
-use crate::input_schema::{Absent, FieldSource, InputSchema, Path};
+use crate::input_schema::{Absent, Field, FieldSource, InputSchema, Path};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::{AbsentField, Summary};
 use crate::value::Value;
@@ -181,6 +181,11 @@ impl Readers {
             }
             _ => None,
         }
+    }
+
+    /// Returns the meta fields of the schema.
+    pub(super) fn meta_fields(&self) -> &[Field] {
+        self.projection.meta_fields()
     }
 
     /// Whether a file is one trace, so that its end is the end of the trace.

@@ -1,7 +1,7 @@
 //! Implements [`Judge`] for functions on whole records.
 
 use super::Judge;
-use crate::eval::Wanted;
+use crate::eval::{TraceSource, Wanted};
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Record};
 use crate::value::Cell;
@@ -23,40 +23,32 @@ where
         (self.0)(record, wanted)
     }
 
-    fn open(&self, first: &Event) -> Record {
+    fn open(&self, source: TraceSource) -> Record {
         Record {
-            origin: first.origin.clone(),
-            id: first.trace.clone(),
+            origin: source.origin,
+            id: source.id,
             complete: None,
-            meta: first.meta.clone(),
+            meta: source.meta,
             steps: Vec::new(),
             problems: Vec::new(),
         }
     }
 
     fn push(&self, open: &mut Record, event: Event) {
-        for (known, cell) in open.meta.iter_mut().zip(event.meta) {
-            if *known == Cell::Unknown {
-                *known = cell;
-            }
-        }
-        let index = open
-            .steps
-            .last()
-            .map_or(0, |step| step.index.saturating_add(1));
-        for mut problem in event.problems {
-            problem.step = Some(index);
-            problem.trace = problem.trace.or_else(|| open.id.clone());
-            open.problems.push(problem);
-        }
-        for mut step in event.steps {
-            step.index = step.index.saturating_add(index);
-            open.steps.push(step);
-        }
+        open.steps.extend(event.steps);
+        open.problems.extend(event.problems);
     }
 
-    fn finish(&self, open: Record, complete: bool, index: u64, wanted: &Wanted) -> Option<R> {
+    fn finish(
+        &self,
+        open: Record,
+        meta: Box<[Cell]>,
+        complete: bool,
+        index: u64,
+        wanted: &Wanted,
+    ) -> Option<R> {
         let mut record = open;
+        record.meta = meta;
         record.complete = Some(complete);
         record.origin.ordinal = index;
         (self.0)(record, wanted)

@@ -1,9 +1,10 @@
 //! Rendering of reports by the threads that judge.
 
 use super::Judge;
-use crate::eval::Wanted;
+use crate::eval::{TraceSource, Wanted};
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Record};
+use crate::value::Cell;
 use crate::verdict::TraceReport;
 
 /// Renders a report that can be written independently of others (see [`Reporter::rendered`](crate::report::Reporter)).
@@ -40,8 +41,12 @@ impl<J: Judge<Report = TraceReport>> Judge for Rendering<'_, J> {
         Some(self.rendered(report))
     }
 
-    fn open(&self, first: &Event) -> J::Open {
-        self.judge.open(first)
+    fn facts(&self) -> &[usize] {
+        self.judge.facts()
+    }
+
+    fn open(&self, source: TraceSource) -> J::Open {
+        self.judge.open(source)
     }
 
     fn push(&self, open: &mut J::Open, event: Event) {
@@ -51,11 +56,12 @@ impl<J: Judge<Report = TraceReport>> Judge for Rendering<'_, J> {
     fn finish(
         &self,
         open: J::Open,
+        meta: Box<[Cell]>,
         complete: bool,
         index: u64,
         wanted: &Wanted,
     ) -> Option<Rendered> {
-        let report = self.judge.finish(open, complete, index, wanted)?;
+        let report = self.judge.finish(open, meta, complete, index, wanted)?;
         Some(self.rendered(report))
     }
 }

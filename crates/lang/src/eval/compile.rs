@@ -44,6 +44,7 @@ pub(super) fn compile(
     };
     let mut lower = Lower::new(spec, initial.iter().map(known).collect());
     let read = read_tracks(spec, observed, live);
+    let step_facts = reads(spec, roots(spec, observed, live)).meta;
     for (index, track) in spec.tracks.iter().enumerate() {
         let mut code = TrackCode {
             name: track.name.clone(),
@@ -134,6 +135,7 @@ pub(super) fn compile(
     };
     let initial = initial.into_iter().zip(&code.tracks).map(held).collect();
     Ok(Compiled {
+        step_facts: step_facts.into_iter().collect(),
         clock: spec.schema.clock.filter(|_| reads_clock(spec)),
         spec: shared,
         limits: limits.clone(),
@@ -147,8 +149,18 @@ pub(super) fn compile(
     })
 }
 
-/// Returns the tracks that judged properties or observed expressions read, directly or through other tracks.
+/// Returns the tracks that are read, directly or through other tracks.
 fn read_tracks(spec: &Spec, observed: &[ExprId], live: bool) -> BTreeSet<TrackId> {
+    let of_record = spec.filter.record.into_iter().chain(spec.filter.complete);
+    reads(
+        spec,
+        roots(spec, observed, live).into_iter().chain(of_record),
+    )
+    .tracks
+}
+
+/// Returns the expressions that are evaluated for the steps, the name and the report of a trace.
+fn roots(spec: &Spec, observed: &[ExprId], live: bool) -> Vec<ExprId> {
     let values = |text: &Text| -> Vec<ExprId> {
         let parts = text.parts.iter();
         let values = parts.filter_map(|part| match part {
@@ -158,15 +170,8 @@ fn read_tracks(spec: &Spec, observed: &[ExprId], live: bool) -> BTreeSet<TrackId
         values.collect()
     };
     let mut roots: Vec<ExprId> = observed.to_vec();
-    let filter = &spec.filter;
-    roots.extend(
-        filter
-            .step
-            .iter()
-            .chain(&filter.record)
-            .chain(&filter.complete),
-    );
-    roots.extend(filter.id.iter().flat_map(values));
+    roots.extend(spec.filter.step);
+    roots.extend(spec.filter.id.iter().flat_map(values));
     for property in &spec.properties {
         let letters = spec.formulas.atoms_of(property.formula).into_iter();
         roots.extend(letters.map(|letter| spec.atom(letter).expr));
@@ -186,7 +191,7 @@ fn read_tracks(spec: &Spec, observed: &[ExprId], live: bool) -> BTreeSet<TrackId
             roots.extend(args.map(|(_, expr)| *expr));
         }
     }
-    reads(spec, roots).tracks
+    roots
 }
 
 /// Returns the initial values of all tracks. They must not read an event.

@@ -34,6 +34,9 @@ pub(super) struct Compiled {
     /// The values of tracks before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
+    /// The meta fields, by number, that stepping, naming or reporting a trace reads: all but those of `records where` and
+    /// `complete` alone.
+    pub(super) step_facts: Box<[usize]>,
     /// For each expression, its readers as text for messages.
     pub(super) readers: OnceLock<Vec<String>>,
 }

@@ -13,6 +13,7 @@ use super::watch::Watch;
 use super::world::Cache;
 use crate::ids::PropertyId;
 use crate::input::record::Step;
+use crate::input::spread::Facts;
 use crate::pool::PoolGuard;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::Verdict;
@@ -63,11 +64,13 @@ impl Live {
 
     /// Records the facts that an event states about its record. What it leaves out is not known to be absent: another event may state it,
     /// and a program that never does has not said that the spec does not apply.
-    pub(crate) fn learn_meta(&mut self, meta: &[Cell]) {
+    /// A step is judged when it is reported, with what is known then, so a default counts at once.
+    pub(crate) fn learn_meta(&mut self, program: &Program, facts: &Facts) {
         let is_stated = |cell: &Cell| *cell != Cell::Known(Value::Null);
-        for (known, cell) in self.meta.iter_mut().zip(meta) {
-            if *known == Cell::Unknown && is_stated(cell) {
-                known.clone_from(cell);
+        let cells = facts.cells(&program.compiled.spec.schema.meta);
+        for (known, cell) in self.meta.iter_mut().zip(cells) {
+            if *known == Cell::Unknown && is_stated(&cell) {
+                *known = cell;
             }
         }
     }

@@ -104,6 +104,11 @@ impl Program {
         self.caches.get(|| Cache::new(&self.compiled))
     }
 
+    /// Returns the meta fields, by number, that must be known before a trace is opened.
+    pub fn step_facts(&self) -> &[usize] {
+        &self.compiled.step_facts
+    }
+
     /// Returns the limits in force.
     pub fn limits(&self) -> &Limits {
         &self.compiled.limits

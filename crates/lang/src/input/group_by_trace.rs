@@ -6,20 +6,24 @@ use smol_str::SmolStr;
 use super::projection::Projection;
 use super::record::{Event, Record, Unit};
 use super::record_builder::ranks;
+use super::spread::Spread;
+use crate::hash::Seeded;
 use crate::value::Cell;
 
 /// The traces of a file, in the order in which they began.
 #[derive(Debug, Default)]
 pub(crate) struct GroupByTrace {
-    traces: IndexMap<Option<SmolStr>, Trace>,
+    traces: Vec<Trace>,
+    /// The traces that have not ended, by their names.
+    open: IndexMap<Option<SmolStr>, usize, Seeded>,
 }
 
 #[derive(Debug)]
 struct Trace {
     record: Record,
+    spread: Spread,
     /// The cells of `order by`, per event.
     keys: Vec<Cell>,
-    events: u32,
 }
 
 impl GroupByTrace {
@@ -30,9 +34,12 @@ impl GroupByTrace {
                 self.event(event, projection);
                 None
             }
-            Unit::End { trace, origin } => match self.traces.get_mut(&trace) {
-                Some(open) => {
-                    open.record.complete = Some(true);
+            // Later events with its name begin another trace.
+            Unit::End { trace, origin } => match self.open.swap_remove(&trace) {
+                Some(ended) => {
+                    if let Some(ended) = self.traces.get_mut(ended) {
+                        ended.record.complete = Some(true);
+                    }
                     None
                 }
                 None => Some(Unit::End { trace, origin }),
@@ -41,53 +48,46 @@ impl GroupByTrace {
         }
     }
 
-    fn event(&mut self, event: Event, projection: &Projection) {
-        let Event {
-            trace,
-            origin,
-            meta,
-            steps,
-            problems,
-            ..
-        } = event;
-        let open = self.traces.entry(trace.clone()).or_insert_with(|| Trace {
-            record: Record {
-                origin,
-                id: trace,
-                complete: None,
-                meta,
-                steps: Vec::new(),
-                problems: Vec::new(),
-            },
-            keys: Vec::new(),
-            events: 0,
+    fn event(&mut self, mut event: Event, projection: &Projection) {
+        let place = self.open.entry(event.trace.clone()).or_insert_with(|| {
+            self.traces.push(Trace {
+                record: Record {
+                    origin: event.origin.clone(),
+                    id: event.trace.clone(),
+                    // Its end is not announced; a file that is a trace ends it.
+                    complete: Some(projection.by_lines()),
+                    meta: Box::default(),
+                    steps: Vec::new(),
+                    problems: Vec::new(),
+                },
+                spread: Spread::default(),
+                keys: Vec::new(),
+            });
+            self.traces.len() - 1
         });
-        let cells = steps.first().map(|step| &step.cells);
+        let Some(trace) = self.traces.get_mut(*place) else {
+            return;
+        };
+        let cells = event.steps.first().map(|step| &step.cells);
         for &field in projection.order_fields() {
             let cell = cells.and_then(|cells| cells.get(field)).cloned();
-            open.keys.push(cell.unwrap_or(Cell::Unknown));
+            trace.keys.push(cell.unwrap_or(Cell::Unknown));
         }
-        let index = open.events;
-        open.events = open.events.saturating_add(1);
-        let steps = steps.into_iter();
-        open.record.steps.extend(steps.map(|mut step| {
-            step.index = index;
-            step
-        }));
-        let problems = problems.into_iter();
-        open.record.problems.extend(problems.map(|mut problem| {
-            problem.step = Some(index);
-            problem
-        }));
+        trace.spread.take(&mut event);
+        trace.record.steps.extend(event.steps);
+        trace.record.problems.extend(event.problems);
     }
 
     /// Returns the traces, each in its order.
     pub(crate) fn finish(self, projection: &Projection) -> impl Iterator<Item = Unit> {
         let width = projection.order_fields().len();
-        self.traces.into_values().map(move |trace| {
+        self.traces.into_iter().map(move |trace| {
             let Trace {
-                mut record, keys, ..
+                mut record,
+                spread,
+                keys,
             } = trace;
+            record.meta = spread.facts().cells(projection.meta_fields());
             let rank = ranks(&keys, width);
             let place = |index: u32| rank.get(index as usize).copied().unwrap_or(index);
             for step in &mut record.steps {

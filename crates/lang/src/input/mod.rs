@@ -18,6 +18,7 @@ pub mod open;
 pub mod projection;
 pub mod read;
 pub mod split;
+pub mod spread;
 
 mod archive;
 pub(crate) mod batch;

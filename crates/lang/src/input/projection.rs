@@ -25,7 +25,8 @@ use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
 use super::record_builder::RecordBuilder;
 use super::scan::{Fault, FaultKind, Scanner};
-use crate::input_schema::{Absent, InputSchema, OriginField};
+use super::spread::Facts;
+use crate::input_schema::{Field, InputSchema, OriginField};
 use crate::pool::Reusable;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Value};
@@ -222,6 +223,11 @@ impl Projection {
     /// Returns the fields of `order by`; where there are any, all events of a trace are needed at once.
     pub(crate) fn order_fields(&self) -> &[usize] {
         &self.plan.order_fields
+    }
+
+    /// Returns the meta fields of the schema.
+    pub(crate) fn meta_fields(&self) -> &[Field] {
+        &self.plan.record.slots[..self.plan.n_meta]
     }
 
     /// Returns the meta cells that hold this fact.
@@ -427,7 +433,7 @@ impl Projection {
         if !builder.found_list {
             return None;
         }
-        let meta = self.meta(builder, place, false);
+        let meta = self.meta(builder, place);
         let complete = match self
             .plan
             .complete
@@ -527,7 +533,7 @@ impl Projection {
         if is_end {
             return ReadOutcome::Unit(Unit::End { trace, origin });
         }
-        let meta = self.meta(builder, place, true);
+        let meta = self.facts(builder, place);
         let mut problems = problems(builder, place, &trace);
         for problem in &mut problems {
             problem.step = None;
@@ -558,26 +564,31 @@ impl Projection {
         name
     }
 
-    /// Returns the meta cells. A single event without one of them is not a problem: it says nothing about its trace.
-    fn meta(
-        &self,
-        builder: &mut RecordBuilder,
-        place: &ValuePlace<'_>,
-        single: bool,
-    ) -> Box<[Cell]> {
-        for &(slot, origin) in &self.plan.origins {
-            builder.record[slot] = Some(Cell::Known(place.fact(origin)));
-        }
+    /// Returns the meta cells of a record.
+    fn meta(&self, builder: &mut RecordBuilder, place: &ValuePlace<'_>) -> Box<[Cell]> {
+        self.put_origins(builder, place);
         let mut cells = Vec::with_capacity(self.plan.n_meta);
-        for slot in 0..self.plan.n_meta {
-            let field = &self.plan.record.slots[slot];
-            if builder.record[slot].is_none() && !(single && field.absent == Absent::Error) {
+        for (slot, field) in self.meta_fields().iter().enumerate() {
+            if builder.record[slot].is_none() {
                 let reading = super::cell::absent(field);
                 builder.put(&self.plan, LevelId::Record, slot, reading, place.start);
             }
             cells.push(builder.record[slot].take().unwrap_or(Cell::Unknown));
         }
         cells.into_boxed_slice()
+    }
+
+    /// Returns the meta fields that a single event has.
+    fn facts(&self, builder: &mut RecordBuilder, place: &ValuePlace<'_>) -> Facts {
+        self.put_origins(builder, place);
+        let cells = builder.record[..self.plan.n_meta].iter_mut();
+        cells.map(Option::take).collect()
+    }
+
+    fn put_origins(&self, builder: &mut RecordBuilder, place: &ValuePlace<'_>) {
+        for &(slot, origin) in &self.plan.origins {
+            builder.record[slot] = Some(Cell::Known(place.fact(origin)));
+        }
     }
 
     /// Reads a whole trace from canonical events: what a format reader made of a record.

@@ -12,7 +12,7 @@ use super::limits::{FileReport, LineOutcome};
 use super::open::{Opened, Source};
 use super::pipeline;
 use super::projection::{Projection, ReadBuffers, ReadOutcome};
-use super::record::{FileName, Unit};
+use super::record::{Event, FileName, Record, Unit};
 use super::split::{Splitter, Splitting};
 use crate::input_schema::OriginField;
 use crate::pool::{Pool, PoolGuard};
@@ -344,15 +344,19 @@ impl<M: UnitMapper> Merge<'_, M> {
 impl Projection {
     /// Moves the number of a unit's record.
     fn renumber(&self, mut unit: Unit, shift: u64) -> Unit {
-        let (origin, meta) = match &mut unit {
-            Unit::Record(record) => (&mut record.origin, &mut *record.meta),
-            Unit::Event(event) => (&mut event.origin, &mut *event.meta),
-            Unit::End { origin, .. } => (origin, [].as_mut_slice()),
-        };
-        origin.ordinal += shift;
+        match &mut unit {
+            Unit::Record(Record { origin, .. })
+            | Unit::Event(Event { origin, .. })
+            | Unit::End { origin, .. } => origin.ordinal += shift,
+        }
         if shift > 0 {
             for slot in self.origins(OriginField::N) {
-                if let Some(Cell::Known(Value::Number(number))) = meta.get_mut(slot)
+                let cell = match &mut unit {
+                    Unit::Record(record) => record.meta.get_mut(slot),
+                    Unit::Event(event) => event.meta.get_mut(slot),
+                    Unit::End { .. } => None,
+                };
+                if let Some(Cell::Known(Value::Number(number))) = cell
                     && let Some(int) = number.to_int()
                 {
                     *number = crate::value::Number::Int(int + i128::from(shift));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memchr::memchr_iter;
 use smol_str::{SmolStr, format_smolstr};
 
+use super::spread::Facts;
 use crate::problem::Problem;
 use crate::value::Cell;
 
@@ -137,9 +138,8 @@ pub struct Event {
     pub trace: Option<SmolStr>,
     /// Its origin.
     pub origin: Origin,
-    /// One cell per meta field of the schema, read from the event itself. A field that must be there and is not is
-    /// unknown without a problem: another event of the trace may have it.
-    pub meta: Box<[Cell]>,
+    /// The meta fields of the schema that the event itself has.
+    pub meta: Facts,
     /// Its steps: one, or one per element of `each`. Their indices count from this event on.
     pub steps: Vec<Step>,
     /// The number of events that it stands for: of a table, following rows of one trace are read together.

@@ -101,10 +101,6 @@ impl Categories {
 pub struct Walking<'s> {
     observer: Observer<'s>,
     origin: Origin,
-    /// The facts about the record that events state: for each field the first known value.
-    meta: Box<[Cell]>,
-    /// The position of the next event.
-    next: u32,
     keys: Vec<Key>,
     steps: Vec<u32>,
     lost: bool,
@@ -126,24 +122,18 @@ impl<'s> Walker<'s> {
         })
     }
 
-    fn begin(&self, origin: Origin, id: Option<SmolStr>, meta: Box<[Cell]>) -> Walking<'s> {
+    fn begin(&self, source: TraceSource) -> Walking<'s> {
         Walking {
-            observer: self.space.program().observe(TraceSource {
-                origin: origin.clone(),
-                id,
-                meta: meta.clone(),
-            }),
-            origin,
-            meta,
-            next: 0,
+            origin: source.origin.clone(),
+            observer: self.space.program().observe(source),
             keys: Vec::new(),
             steps: Vec::new(),
             lost: false,
         }
     }
 
-    fn end(&self, walking: Walking<'s>, complete: bool) -> Walk {
-        let category = self.categories.of(&walking.meta);
+    fn end(&self, walking: Walking<'s>, meta: &[Cell], complete: bool) -> Walk {
+        let category = self.categories.of(meta);
         let ending = match (walking.lost, complete) {
             (true, _) => Ending::Unknown,
             (false, true) => Ending::Complete,
@@ -205,53 +195,55 @@ impl<'s> Judge for Walker<'s> {
             Some(truth) => truth == Truth::True,
             None => record.complete.unwrap_or(true),
         };
-        let mut walking = self.begin(record.origin, record.id, record.meta);
+        let meta = record.meta.clone();
+        let mut walking = self.begin(TraceSource {
+            origin: record.origin,
+            id: record.id,
+            meta: record.meta,
+        });
         walking.keys.reserve(record.steps.len());
         walking.observer.note(record.problems);
         for step in &record.steps {
             walking.step(self.space, step);
         }
-        Some(self.end(walking, complete))
+        Some(self.end(walking, &meta, complete))
     }
 
-    fn open(&self, first: &Event) -> Walking<'s> {
-        self.begin(
-            first.origin.clone(),
-            first.trace.clone(),
-            first.meta.clone(),
-        )
+    fn facts(&self) -> &[usize] {
+        self.space.program().step_facts()
     }
 
-    fn push(&self, open: &mut Walking<'s>, event: Event) {
-        for (known, cell) in open.meta.iter_mut().zip(event.meta) {
-            if *known == Cell::Unknown {
-                *known = cell;
-            }
+    fn open(&self, source: TraceSource) -> Walking<'s> {
+        self.begin(source)
+    }
+
+    fn push(&self, open: &mut Walking<'s>, mut event: Event) {
+        for problem in &mut event.problems {
+            let name = || open.observer.name().clone();
+            problem.trace.get_or_insert_with(name);
         }
-        let index = open.next;
-        open.next = index.saturating_add(event.count);
-        let trace = open.observer.name().clone();
-        open.observer
-            .note(event.problems.into_iter().map(|mut problem| {
-                problem.step = Some(index);
-                problem.trace.get_or_insert_with(|| trace.clone());
-                problem
-            }));
-        for mut step in event.steps {
-            step.index = step.index.saturating_add(index);
-            open.step(self.space, &step);
+        open.observer.note(event.problems);
+        for step in &event.steps {
+            open.step(self.space, step);
         }
         open.observer.rest();
     }
 
-    fn finish(&self, open: Walking<'s>, complete: bool, _: u64, _: &Wanted) -> Option<Walk> {
+    fn finish(
+        &self,
+        open: Walking<'s>,
+        meta: Box<[Cell]>,
+        complete: bool,
+        _: u64,
+        _: &Wanted,
+    ) -> Option<Walk> {
         let program = self.space.program();
-        if program.is_trace(&open.meta) == Truth::False {
+        if program.is_trace(&meta) == Truth::False {
             return None;
         }
         let complete = program
-            .complete(&open.meta)
+            .complete(&meta)
             .map_or(complete, |truth| truth == Truth::True);
-        Some(self.end(open, complete))
+        Some(self.end(open, &meta, complete))
     }
 }

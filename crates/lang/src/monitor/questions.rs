@@ -296,7 +296,7 @@ impl Monitor {
             errors: errors.to_vec(),
             notes: Vec::new(),
         };
-        copy.live.learn_meta(&read.event.meta);
+        copy.live.learn_meta(&self.program, &read.event.meta);
         self.not_before(copy, &mut read.event);
         let mut judged = Decision::new(Cause::Proposal);
         self.advance(copy, &mut read, awaits, &mut judged);

@@ -13,6 +13,7 @@ use super::repair::repaired;
 use super::reserve::Proposal;
 use crate::input::projection::ReadOutcome;
 use crate::input::record::{Event, Origin, RawRecord, Step, Unit};
+use crate::input::spread::Facts;
 use crate::input_schema::Field;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant, Value};
@@ -186,7 +187,7 @@ impl Monitor {
                 line: 0,
                 ordinal: 0,
             },
-            meta: proposal.meta.clone(),
+            meta: Facts::from(proposal.meta.clone()),
             steps: (proposal.steps.iter())
                 .map(|cells| Step {
                     index: 0,
@@ -225,21 +226,25 @@ impl Monitor {
     /// Recordings keep them, since there they are compared with each other alone.
     fn doubt_rounded(&self, event: &mut Event) {
         let schema = &self.program.spec().schema;
-        let doubt = |cells: &mut [Cell], fields: &[Field], problems: &mut Vec<Problem>| {
-            for (cell, field) in cells.iter_mut().zip(fields) {
-                if matches!(cell, Cell::Known(value) if is_rounded(value)) {
-                    *cell = Cell::Unknown;
-                    problems.push(Problem {
-                        kind: ProblemKind::Number,
-                        field: Some(field.name.clone()),
-                        ..self.problem(ROUNDED.to_owned())
-                    });
-                }
+        let mut doubt = |cell: &mut Cell, field: &Field| {
+            if matches!(cell, Cell::Known(value) if is_rounded(value)) {
+                *cell = Cell::Unknown;
+                event.problems.push(Problem {
+                    kind: ProblemKind::Number,
+                    field: Some(field.name.clone()),
+                    ..self.problem(ROUNDED.to_owned())
+                });
             }
         };
-        doubt(&mut event.meta, &schema.meta, &mut event.problems);
+        for (at, field) in schema.meta.iter().enumerate() {
+            if let Some(cell) = event.meta.get_mut(at) {
+                doubt(cell, field);
+            }
+        }
         for step in &mut event.steps {
-            doubt(&mut step.cells, &schema.fields, &mut event.problems);
+            for (cell, field) in step.cells.iter_mut().zip(&schema.fields) {
+                doubt(cell, field);
+            }
         }
     }
 

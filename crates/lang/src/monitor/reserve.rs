@@ -407,7 +407,7 @@ impl Monitor {
         if let Some(reserved) = self.reserved.get_mut(&read.trace) {
             reserved.fork = Some(fork);
         }
-        after.live.learn_meta(&read.event.meta);
+        after.live.learn_meta(&self.program, &read.event.meta);
         self.not_before(&after, &mut read.event);
         let mut judged = Decision::new(decision.cause);
         self.advance(&mut after, read, true, &mut judged);
@@ -472,7 +472,8 @@ impl Monitor {
         decision: &mut Decision,
     ) {
         let cells = read.event.steps.iter().flat_map(|step| step.cells.iter());
-        let bytes = usage::size(cells.chain(read.event.meta.iter()));
+        let meta = read.event.meta.cells(&self.program.spec().schema.meta);
+        let bytes = usage::size(cells.chain(&meta));
         let of_trace = self.reserved.get(&read.trace);
         let of_trace = of_trace.map_or(Usage::default(), |reserved| reserved.usage);
         let of_client = self.clients.get(self.client);
@@ -492,7 +493,7 @@ impl Monitor {
         let proposal = Proposal {
             trace: read.trace.clone(),
             acted: acted.collect(),
-            meta: read.event.meta.clone(),
+            meta,
             steps: read
                 .event
                 .steps

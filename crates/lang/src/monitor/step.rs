@@ -87,7 +87,7 @@ impl Monitor {
             }
             None => self.begin_trace(),
         };
-        trace.live.learn_meta(&event.meta);
+        trace.live.learn_meta(&self.program, &event.meta);
         if let Some(clock) = self.clock {
             self.set_clock(clock, &mut event, &mut trace, now);
         }
