@@ -10,11 +10,23 @@ use super::valuation::Valuations;
 /// The largest accepted distance of the sum of a row from 1; covers rounding to six printed digits.
 pub const ROW_TOLERANCE: f64 = 1e-5;
 
+/// The units of error of a probability: 1 for the decimal that it was read from, and either 2 for a sum, 1 for its decimals, and 1 for
+/// the quotient, or 3 for a sum that seemed to be 1 and another 2 by which it may differ from it.
+pub(crate) const PROBABILITY_UNITS: f64 = 6.0;
+
+/// The units of these that the probabilities of a row do not share: reading and the quotient. The others are one factor of the whole row,
+/// which does not change where runs go.
+pub(crate) const OWN_UNITS: f64 = 2.0;
+
 /// A finite discrete-time Markov chain.
 ///
 /// # Shape
 /// States are `0..len`. Edge `e` of [`Chain::graph`] has probability `probabilities[e]`; rows are sorted by target and
 /// hold no zeros and no target twice. Every state has a successor.
+///
+/// # Accuracy
+/// The numbers of a row are proportions: its probabilities are these numbers divided by their sum, which rounding to six digits moves
+/// away from 1. Each has a relative error of at most [`PROBABILITY_UNITS`].
 #[derive(Clone, Debug)]
 pub struct Chain<V> {
     graph: Digraph,
@@ -246,7 +258,7 @@ impl<V: Scalar> ChainBuilder<V> {
         self.row.push((target, probability));
     }
 
-    /// Closes the current row. A state without a transition is a deadlock and gets a self-loop, as in PRISM.
+    /// Closes the current row and scales it to the sum 1. A state without a transition is a deadlock and gets a self-loop, as in PRISM.
     ///
     /// # Errors
     /// [`ChainError::NoProbability`] or [`ChainError::RowSum`].
@@ -267,7 +279,7 @@ impl<V: Scalar> ChainBuilder<V> {
                 same
             });
         }
-        let mut sum = V::zero();
+        let first = self.probabilities.len();
         for (target, probability) in self.row.drain(..) {
             // The form of the condition rejects NaN too.
             let sound = probability >= V::zero() && probability.to_f64() <= 1.0 + ROW_TOLERANCE;
@@ -278,19 +290,28 @@ impl<V: Scalar> ChainBuilder<V> {
                     value: probability.text(),
                 });
             }
-            sum = sum.plus(&probability);
             if !probability.is_zero() {
                 self.graph.edge(target);
                 self.probabilities.push(probability);
             }
         }
         self.graph.end_row();
-        let sound = (sum.to_f64() - 1.0).abs() <= ROW_TOLERANCE;
+        let row = &mut self.probabilities[first..];
+        let sum = V::sum(row);
+        let off = sum.minus(&V::one());
+        let sound = off.to_f64().abs() <= ROW_TOLERANCE;
         if !sound {
             return Err(ChainError::RowSum {
                 state,
                 sum: format!("{}", sum.to_f64()),
             });
+        }
+        // The sum of doubles differs by this much if that of their decimals is 1: these stay as they are.
+        let is_one = off.is_zero() || (!V::EXACT && off.to_f64().abs() <= f64::EPSILON);
+        if !is_one {
+            for probability in row {
+                *probability = probability.over(&sum);
+            }
         }
         Ok(())
     }

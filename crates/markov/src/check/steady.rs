@@ -7,6 +7,7 @@
 
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Problem, average};
+use super::reward::of_rewards;
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
@@ -75,7 +76,10 @@ impl<V: Scalar> Checker<'_, V> {
             self.solve(&problem, scratch);
             let mut total = average(self.chain, home, scratch);
             total.accumulate(&reward[home as usize], &V::Estimate::exact(V::one()));
-            Ok(total.rounded(2.0))
+            let mut total = [total.rounded(2.0)];
+            of_rewards::<V>(&mut total);
+            let [total] = total;
+            Ok(total)
         };
         let (reward, length) = (trip(earned)?, trip(ones)?);
         Ok(quotient::<V>(&reward, &length))

@@ -306,7 +306,7 @@ fn transition_rewards<V: Scalar>(
     structure_name(text, name);
     let mut all = lines(text, "#");
     header(&mut all, chain.len())?;
-    let mut rewards = vec![V::zero(); chain.len()];
+    let mut parts = Vec::new();
     for mut line in all {
         let from = line.state(chain.len())?;
         let place = line.place();
@@ -318,7 +318,15 @@ fn transition_rewards<V: Scalar>(
                 format!("no transition from state {from} to state {to}"),
             ));
         };
-        rewards[from as usize].accumulate(probability, &value);
+        parts.push((from, probability.times(&value)));
+    }
+    parts.sort_by_key(|part| part.0);
+    let mut rewards = vec![V::zero(); chain.len()];
+    let mut row = Vec::new();
+    for parts in parts.chunk_by(|one, next| one.0 == next.0) {
+        row.clear();
+        row.extend(parts.iter().map(|part| part.1.clone()));
+        rewards[parts[0].0 as usize] = V::sum(&row);
     }
     Ok(rewards)
 }

@@ -8,6 +8,8 @@ mod drn;
 mod explicit;
 mod fields;
 mod json;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use dot::write_dot;

@@ -1,5 +1,6 @@
 //! One strongly connected component as a separate system.
 
+use super::super::chain::OWN_UNITS;
 use super::super::scalar::{Estimate, Scalar};
 use super::{Problem, lost_by_reading};
 
@@ -83,7 +84,8 @@ impl<V: Scalar> Block<V> {
                 rhs
             } else {
                 let scale = scale.as_ref().map_or(1.0, V::to_f64);
-                rhs.rounded(count as f64 + 2.0).widened(lost * scale)
+                rhs.rounded(count as f64 + 1.0 + OWN_UNITS)
+                    .widened(lost * scale)
             });
             block.exits += count;
         }

@@ -25,7 +25,8 @@
 //! tree theorem: the solution is a quotient of two sums of products of transition probabilities with one factor per state, all
 //! of them positive. A relative change of the entries of one row by a factor `1 ± ε` changes the solution by at most `1 ± 2ε`
 //! relatively, however ill-conditioned the system is. Rounding in an elimination step is such a change. The error also covers
-//! the conversion of the decimals of a model to doubles.
+//! the conversion of the decimals of a model to doubles, and the scaling of rows apart from the factor that a row has in common: it
+//! changes no probability here, and a reward as another error of the reward would. Results are linear in rewards, whose errors callers add.
 //!
 //! # Source
 //! W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions for Markov chains", Oper. Res.
@@ -46,7 +47,7 @@ mod within;
 
 use guard_automata::graph::{NodeSet, for_each_component};
 
-use super::chain::Chain;
+use super::chain::{Chain, PROBABILITY_UNITS};
 use super::scalar::{Estimate, SMALLEST, Scalar};
 use block::Block;
 use eliminate::Factorisation;
@@ -167,7 +168,7 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
     } else if ones == count {
         V::Estimate::exact(V::one())
     } else {
-        sum.rounded(count as f64 + 2.0)
+        sum.rounded(count as f64 + PROBABILITY_UNITS)
     }
 }
 

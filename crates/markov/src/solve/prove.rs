@@ -13,8 +13,8 @@
 //! # Accuracy
 //! Residuals are computed from *differences*, `(A x)(s) = leaving(s) x(s) + Σ P(s,t) (x(s) - x(t))`: the diagonal, a rounded
 //! sum, does not occur, and the rounding error is relative to the change of `x` along transitions, not to `x`. With `ε` one
-//! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and 3 for each term (difference, product, and the
-//! decimal that the probability was read from) or 4 for the exits (a compensated sum instead of the difference): `k + 5` units
+//! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and 4 for each term (difference, product, and the
+//! [own](OWN_UNITS) of the probability) or 5 for the exits (a compensated sum instead of the difference): `k + 6` units
 //! of the sum of absolute values, rounded up to [`TERM_UNITS`] `+ k`. That sum is itself rounded, by a relative amount far
 //! below the factor [`OUTWARDS`]. Each product may underflow by half the smallest double: [`TINIEST`] covers that. A subnormal
 //! probability was read with such an error, which is multiplied by the values ([`SMALLEST`]). Since the decimals are covered,
@@ -25,11 +25,12 @@
 //! T. Ogita, S. Oishi, Y. Ushiro, "Fast verification of solutions for sparse monotone matrix equations", Computing Suppl. 15,
 //! 2001.
 
+use super::super::chain::OWN_UNITS;
 use super::super::scalar::{Estimate, SMALLEST, Scalar, UNIT};
 use super::block::Block;
 
 /// The units of rounding of each term of a row, and some for the sum.
-const TERM_UNITS: f64 = 8.0;
+const TERM_UNITS: f64 = 6.0 + OWN_UNITS;
 
 /// Exceeds the rounding of a bound that is itself computed.
 const OUTWARDS: f64 = 1.0 + 1e-6;

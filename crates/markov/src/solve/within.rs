@@ -6,9 +6,9 @@
 //!
 //! # Accuracy
 //! The kernel is plain arithmetic on nonnegative numbers: every operation has a relative error within `1 ± ε`, and the errors
-//! of one step are averaged in the next. A row of `d` terms adds `d` for sums, 1 for the product, and 1 for the decimal that a
-//! probability was read from: after `k` steps the relative error is at most `k (d + 2)` units, and that of the constants,
-//! `d + 2`, which [`ROW_UNITS`] rounds up. (N. Higham, "Accuracy and stability of numerical algorithms", 2002, section 3.1.)
+//! of one step are averaged in the next. A row of `d` terms adds `d` for sums, 1 for the product, and those of a
+//! [probability](PROBABILITY_UNITS): after `k` steps the relative error is at most `k` times that, and once more for the constants. What
+//! the rewards have of their own is for callers to add. (N. Higham, "Accuracy and stability of numerical algorithms", 2002, section 3.1.)
 
 mod rest;
 
@@ -16,12 +16,12 @@ use std::ops::Range;
 
 use guard_automata::graph::{Digraph, NodeSet};
 
-use super::super::chain::Chain;
+use super::super::chain::{Chain, PROBABILITY_UNITS};
 use super::super::scalar::{Estimate, Scalar, compounded};
 use super::order::NONE;
 
 /// The units of rounding of a row in addition to one for each term.
-const ROW_UNITS: f64 = 3.0;
+const ROW_UNITS: f64 = 1.0 + PROBABILITY_UNITS;
 
 /// The number of states that are skipped or computed together.
 const BLOCK: usize = 256;
