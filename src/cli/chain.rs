@@ -52,7 +52,7 @@ impl Default for ChainArgs {
 /// A chain with the meaning of names on it.
 pub(super) struct LoadedChain<V> {
     pub(super) chain: Chain<V>,
-    pub(super) scope: Scope<V>,
+    pub(super) scope: Scope,
 }
 
 impl ChainArgs {
@@ -79,7 +79,7 @@ impl ChainArgs {
     }
 
     /// Reports a given constant that nothing declares: its name may be misspelt, while the right one has a default.
-    pub(super) fn check_constants<V: Scalar>(&self, scope: &Scope<V>) -> Result<(), Failure> {
+    pub(super) fn check_constants(&self, scope: &Scope) -> Result<(), Failure> {
         let mut given = self.definitions()?.into_keys();
         let known: Vec<&str> = scope.constants().collect();
         let Some(name) = given.find(|name| !known.contains(&&**name)) else {
@@ -191,7 +191,7 @@ impl ChainArgs {
         &self,
         path: &Path,
         text: &str,
-    ) -> Result<(Chain<V>, Scope<V>, usize), Failure> {
+    ) -> Result<(Chain<V>, Scope, usize), Failure> {
         let labels = self.labels_of(path);
         let structures = if self.rewards.is_empty() {
             rewards_beside(path)

@@ -31,7 +31,7 @@ enum Said {
     Holds(Option<bool>),
 }
 
-fn load<V: Scalar>(folder: &Path, case: &Value) -> (Chain<V>, Scope<V>) {
+fn load<V: Scalar>(folder: &Path, case: &Value) -> (Chain<V>, Scope) {
     let main = folder.join(case["model"].as_str().unwrap());
     let read = |path: &Path| fs::read_to_string(path).unwrap();
     match case["format"].as_str().unwrap() {

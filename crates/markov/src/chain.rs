@@ -10,14 +10,6 @@ use super::valuation::Valuations;
 /// The largest accepted distance of the sum of a row from 1; covers rounding to six printed digits.
 pub const ROW_TOLERANCE: f64 = 1e-5;
 
-/// The units of error of a probability: 1 for the decimal that it was read from, and either 2 for a sum, 1 for its decimals, and 1 for
-/// the quotient, or 3 for a sum that seemed to be 1 and another 2 by which it may differ from it.
-pub(crate) const PROBABILITY_UNITS: f64 = 6.0;
-
-/// The units of these that the probabilities of a row do not share: reading and the quotient. The others are one factor of the whole row,
-/// which does not change where runs go.
-pub(crate) const OWN_UNITS: f64 = 2.0;
-
 /// A finite discrete-time Markov chain.
 ///
 /// # Shape
@@ -26,11 +18,18 @@ pub(crate) const OWN_UNITS: f64 = 2.0;
 ///
 /// # Accuracy
 /// The numbers of a row are proportions: its probabilities are these numbers divided by their sum, which rounding to six digits moves
-/// away from 1. Each has a relative error of at most [`PROBABILITY_UNITS`].
+/// away from 1.
+///
+/// The numbers have an error of `given` units each: 1 if they are decimals that were read, more if they were computed. Of that of a
+/// probability, one unit for the quotient and the given ones are its own ([`Chain::own_units`]). The rest is a factor that the row has
+/// in common, which does not change where a state is left to: either the given ones of the sum and 2 for summing, or for a sum that seems
+/// to be 1, 2 more by which it may differ from that ([`Chain::probability_units`]).
 #[derive(Clone, Debug)]
 pub struct Chain<V> {
     graph: Digraph,
     probabilities: Vec<V>,
+    /// The units of error of the numbers that the probabilities were made from.
+    given: f64,
     initial: NodeSet,
     labels: IndexMap<String, NodeSet>,
     rewards: Vec<Rewards<V>>,
@@ -117,6 +116,16 @@ impl<V: Scalar> Chain<V> {
         &self.probabilities
     }
 
+    /// Returns the units of error of a probability.
+    pub(crate) fn probability_units(&self) -> f64 {
+        2.0 * self.given + 4.0
+    }
+
+    /// Returns the units of error of a probability that are not a factor of its whole row.
+    pub(crate) fn own_units(&self) -> f64 {
+        self.given + 1.0
+    }
+
     /// Returns the targets of the transitions out of a state, ascending, with their probabilities.
     pub fn row(&self, state: u32) -> impl Iterator<Item = (u32, &V)> {
         let edges = self.graph.edges(state);
@@ -169,13 +178,13 @@ impl<V: Scalar> Chain<V> {
         order
     }
 
-    /// Returns a chain without labels or rewards, with state 0 as initial state. The rows are not checked: the caller
-    /// guarantees that they are valid.
-    pub(crate) fn derived(graph: Digraph, probabilities: Vec<V>) -> Chain<V> {
+    /// Returns a chain without labels or rewards, with state 0 as initial state, whose rows are rows of this one.
+    pub(crate) fn derived(&self, graph: Digraph, probabilities: Vec<V>) -> Chain<V> {
         let initial = graph.set([0]);
         Chain {
             graph,
             probabilities,
+            given: self.given,
             initial,
             labels: IndexMap::new(),
             rewards: Vec::new(),
@@ -233,6 +242,9 @@ pub struct ChainBuilder<V> {
     row: Vec<(u32, V)>,
     rows: usize,
     deadlocks: Vec<u32>,
+    given: f64,
+    /// Whether a row had several numbers for one target.
+    sums: bool,
 }
 
 impl<V: Scalar> Default for ChainBuilder<V> {
@@ -250,7 +262,14 @@ impl<V: Scalar> ChainBuilder<V> {
             row: Vec::new(),
             rows: 0,
             deadlocks: Vec::new(),
+            given: 1.0,
+            sums: false,
         }
+    }
+
+    /// Declares that the numbers of transitions have up to this many units of error, instead of the one of a decimal that was read.
+    pub fn given_within(&mut self, units: f64) {
+        self.given = self.given.max(units);
     }
 
     /// Adds a transition to the current row. Several transitions to one target are added up.
@@ -271,13 +290,9 @@ impl<V: Scalar> ChainBuilder<V> {
         }
         if !self.row.is_sorted_by(|left, right| left.0 < right.0) {
             self.row.sort_by_key(|entry| entry.0);
-            self.row.dedup_by(|later, kept| {
-                let same = later.0 == kept.0;
-                if same {
-                    kept.1 = kept.1.plus(&later.1);
-                }
-                same
-            });
+            if self.row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                self.add_up();
+            }
         }
         let first = self.probabilities.len();
         for (target, probability) in self.row.drain(..) {
@@ -314,6 +329,18 @@ impl<V: Scalar> ChainBuilder<V> {
             }
         }
         Ok(())
+    }
+
+    /// Adds up the numbers of each target of the current row, which is sorted.
+    fn add_up(&mut self) {
+        self.sums = true;
+        let row = std::mem::take(&mut self.row);
+        let mut numbers = Vec::new();
+        for same in row.chunk_by(|one, next| one.0 == next.0) {
+            numbers.clear();
+            numbers.extend(same.iter().map(|entry| entry.1.clone()));
+            self.row.push((same[0].0, V::sum(&numbers)));
+        }
     }
 
     /// Returns the number of closed rows.
@@ -376,6 +403,8 @@ impl<V: Scalar> ChainBuilder<V> {
         Ok(Chain {
             graph,
             probabilities: self.probabilities,
+            // A compensated sum adds two units.
+            given: self.given + if self.sums { 2.0 } else { 0.0 },
             initial: chosen,
             labels,
             rewards: Vec::new(),

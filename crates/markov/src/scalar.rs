@@ -68,12 +68,6 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn to_f64(&self) -> f64;
     /// Reads `0.25`, `1e-3` or `1/4`; returns `None` if the text is not a finite number.
     fn parse(text: &str) -> Option<Self>;
-    /// Returns the largest integer that is not greater; `None` if it does not fit into 64 bits.
-    fn floor(&self) -> Option<i64>;
-    /// Returns a power, or `None` if the result is not a number of this kind.
-    fn power(&self, exponent: &Self) -> Option<Self>;
-    /// Returns a logarithm, or `None` if the result is not a number of this kind.
-    fn logarithm(&self, base: &Self) -> Option<Self>;
     /// Returns a text that reads back as the same number.
     fn text(&self) -> String;
     /// Returns the numbers of a property in all states.
@@ -300,21 +294,6 @@ impl Scalar for f64 {
         number.is_finite().then_some(number)
     }
 
-    fn floor(&self) -> Option<i64> {
-        let floor = f64::floor(*self);
-        (floor.abs() < 9e18).then_some(floor as i64)
-    }
-
-    fn power(&self, exponent: &f64) -> Option<f64> {
-        let power = self.powf(*exponent);
-        power.is_finite().then_some(power)
-    }
-
-    fn logarithm(&self, base: &f64) -> Option<f64> {
-        let logarithm = self.log(*base);
-        logarithm.is_finite().then_some(logarithm)
-    }
-
     fn text(&self) -> String {
         format!("{self:?}").trim_end_matches(".0").to_owned()
     }
@@ -436,25 +415,6 @@ impl Scalar for BigRational {
 
     fn parse(text: &str) -> Option<BigRational> {
         parse_rational(text)
-    }
-
-    fn floor(&self) -> Option<i64> {
-        BigRational::floor(self).to_integer().to_i64()
-    }
-
-    fn power(&self, exponent: &BigRational) -> Option<BigRational> {
-        let exponent = exponent
-            .is_integer()
-            .then(|| exponent.to_integer().to_i32())??;
-        // Larger powers of anything but 0 and 1 would not fit into memory.
-        if exponent.unsigned_abs() > 100_000 || (exponent < 0 && Zero::is_zero(self)) {
-            return None;
-        }
-        Some(self.pow(exponent))
-    }
-
-    fn logarithm(&self, _: &BigRational) -> Option<BigRational> {
-        None
     }
 
     fn text(&self) -> String {

@@ -99,6 +99,10 @@ impl<V: Scalar> Learned<V> {
         );
         let alpha = V::parse(&format!("{smoothing}")).unwrap_or_else(V::zero);
         let mut builder = ChainBuilder::<V>::default();
+        if !alpha.is_zero() {
+            // A probability is the quotient of a sum with a decimal; the sum below it is that of its row.
+            builder.given_within(3.0);
+        }
         let mut at = 0;
         while at < vertices.len() {
             let vertex = vertices[at].clone();

@@ -7,7 +7,6 @@
 use guard_automata::graph::{DigraphBuilder, NodeSet};
 use guard_automata::{Atom, FormulaId, Formulas, Interval, omega};
 
-use super::super::chain::Chain;
 use super::super::prism::expr::{Expr, Kind, Op, Temporal, Until};
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Factors, Problem};
@@ -232,7 +231,7 @@ impl<V: Scalar> Checker<'_, V> {
         let graph = builder
             .finish()
             .map_err(|wrong| CheckError::Limit(wrong.to_string()))?;
-        let product = Chain::derived(graph, probabilities);
+        let product = self.chain.derived(graph, probabilities);
         let graph = product.graph();
         let found = guard_automata::graph::components(graph, None);
         let mut values = vec![V::Estimate::exact(V::zero()); graph.len()];

@@ -74,7 +74,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Checker<'a, V: Scalar> {
     chain: &'a Chain<V>,
-    scope: Scope<V>,
+    scope: Scope,
     labels: Vec<(String, Expr)>,
     named: Vec<Property>,
     options: Options,
@@ -86,7 +86,8 @@ pub struct Checker<'a, V: Scalar> {
 
 impl<'a, V: Scalar> Checker<'a, V> {
     /// Returns a checker for a chain; `scope` holds the names of the model that the chain was built from.
-    pub fn new(chain: &'a Chain<V>, mut scope: Scope<V>, options: Options) -> Checker<'a, V> {
+    pub fn new(chain: &'a Chain<V>, mut scope: Scope, options: Options) -> Checker<'a, V> {
+        scope.for_numbers_of::<V>();
         if let Some(valuations) = chain.valuations() {
             scope.add_variables(valuations);
         }
@@ -109,7 +110,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
     }
 
     /// Returns the names that properties may use.
-    pub fn scope(&self) -> &Scope<V> {
+    pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
@@ -224,7 +225,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
     /// # Errors
     /// The bound is not a constant number between 0 and 1.
     pub fn threshold(&self, bound: &Expr) -> Checked<V> {
-        let value = self.scope.real_value(bound, "a bound on a probability")?;
+        let value: V = self.scope.real_value(bound, "a bound on a probability")?;
         if !(value >= V::zero() && value <= V::one()) {
             return Err(TextError::new(
                 bound.place,

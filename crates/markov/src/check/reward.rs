@@ -4,22 +4,20 @@ use std::borrow::Cow;
 
 use guard_automata::graph::backward;
 
-use super::super::chain::{PROBABILITY_UNITS, Rewards};
+use super::super::chain::{Chain, Rewards};
 use super::super::prism::expr::{Expr, Measure, Structure};
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Problem, collected_within};
 use super::super::text::{TextError, TextPosition};
 use super::{Checked, Checker, Numbers, Truth};
 
-/// The units of error of the reward of a visit, to which results are proportional: the decimal of a reward, the mean of those of a
-/// step (a product and a compensated sum), their sum with that of the state, and the common factor of a row, which changes the number of
-/// visits before it is left.
-const REWARD_UNITS: f64 = 5.0 + 2.0 * PROBABILITY_UNITS;
-
-/// Adds the errors of rewards to results that are proportional to them.
-pub(super) fn of_rewards<V: Scalar>(values: &mut [V::Estimate]) {
+/// Adds the errors of the rewards of visits to results that are proportional to them: that of a decimal, of the mean of those of a step
+/// (probabilities, products and a compensated sum), of their sum with that of the state, and the common factor of a row, which changes the
+/// number of visits before it is left.
+pub(super) fn of_rewards<V: Scalar>(chain: &Chain<V>, values: &mut [V::Estimate]) {
+    let units = 5.0 + 2.0 * chain.probability_units();
     for value in values.iter_mut().filter(|value| !value.is_exact()) {
-        *value = value.clone().rounded(REWARD_UNITS);
+        *value = value.clone().rounded(units);
     }
 }
 
@@ -47,7 +45,7 @@ impl<V: Scalar> Checker<'_, V> {
                 let steps = self.steps_of(bound, *strict)?;
                 let earned = self.per_visit(&rewards);
                 let mut values = collected_within(self.chain, self.predecessors(), &earned, steps);
-                of_rewards::<V>(&mut values);
+                of_rewards(self.chain, &mut values);
                 Ok(Numbers::new(values, false))
             }
             Measure::Instantaneous(bound) => {
@@ -60,7 +58,7 @@ impl<V: Scalar> Checker<'_, V> {
                     .collect();
                 let all: Vec<u32> = (0..self.states() as u32).collect();
                 self.steps(&all, steps, &mut values);
-                of_rewards::<V>(&mut values);
+                of_rewards(self.chain, &mut values);
                 Ok(Numbers::new(values, false))
             }
             Measure::Steady => {
@@ -163,7 +161,7 @@ impl<V: Scalar> Checker<'_, V> {
             factors: &self.factors,
         };
         self.solve(&problem, &mut values);
-        of_rewards::<V>(&mut values);
+        of_rewards(self.chain, &mut values);
         let mut numbers = Numbers::new(values, false);
         numbers.infinite = infinite;
         Ok(numbers)
@@ -196,7 +194,7 @@ impl<V: Scalar> Checker<'_, V> {
             factors: &self.factors,
         };
         self.solve(&problem, &mut values);
-        of_rewards::<V>(&mut values);
+        of_rewards(self.chain, &mut values);
         let mut numbers = Numbers::new(values, false);
         numbers.infinite = infinite;
         Ok(numbers)

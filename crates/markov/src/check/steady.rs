@@ -77,7 +77,7 @@ impl<V: Scalar> Checker<'_, V> {
             let mut total = average(self.chain, home, scratch);
             total.accumulate(&reward[home as usize], &V::Estimate::exact(V::one()));
             let mut total = [total.rounded(2.0)];
-            of_rewards::<V>(&mut total);
+            of_rewards(self.chain, &mut total);
             let [total] = total;
             Ok(total)
         };

@@ -1,17 +1,24 @@
 //! Compiled expressions: typed, with names resolved and constants folded.
+//!
+//! Real numbers are fractions, whatever the arithmetic of the chain is: `1 - p` may lose all digits of doubles. What becomes a probability or
+//! a reward is rounded once, at the end.
 
-use super::super::scalar::Scalar;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+
 use super::super::valuation::Slot;
+use super::irrational;
 
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<V> {
+pub enum Value {
     /// An integer of 64 bits.
     Int(i64),
     /// A truth value.
     Bool(bool),
     /// A real number.
-    Real(V),
+    Real(BigRational),
 }
 
 /// The reason why an expression has no value in a state.
@@ -59,57 +66,58 @@ impl Test {
 
 /// An expression of type bool.
 #[derive(Clone, Debug)]
-pub(super) enum BoolCode<V> {
+pub(super) enum BoolCode {
     Const(bool),
     Variable(Slot),
     /// A variable compared with a constant, the most frequent guard.
     Is(Slot, Test, i64),
-    Not(Box<BoolCode<V>>),
-    And(Vec<BoolCode<V>>),
-    Or(Vec<BoolCode<V>>),
-    Iff(Box<BoolCode<V>>, Box<BoolCode<V>>),
-    Ints(Test, Box<IntCode<V>>, Box<IntCode<V>>),
-    Reals(Test, Box<RealCode<V>>, Box<RealCode<V>>),
-    If(Box<BoolCode<V>>, Box<BoolCode<V>>, Box<BoolCode<V>>),
+    Not(Box<BoolCode>),
+    And(Vec<BoolCode>),
+    Or(Vec<BoolCode>),
+    Iff(Box<BoolCode>, Box<BoolCode>),
+    Ints(Test, Box<IntCode>, Box<IntCode>),
+    Reals(Test, Box<RealCode>, Box<RealCode>),
+    If(Box<BoolCode>, Box<BoolCode>, Box<BoolCode>),
 }
 
 /// An expression of type int.
 #[derive(Clone, Debug)]
-pub(super) enum IntCode<V> {
+pub(super) enum IntCode {
     Const(i64),
     Variable(Slot),
-    Minus(Box<IntCode<V>>),
-    Add(Box<IntCode<V>>, Box<IntCode<V>>),
-    Subtract(Box<IntCode<V>>, Box<IntCode<V>>),
-    Multiply(Box<IntCode<V>>, Box<IntCode<V>>),
-    Min(Vec<IntCode<V>>),
-    Max(Vec<IntCode<V>>),
-    Power(Box<IntCode<V>>, Box<IntCode<V>>),
-    Modulo(Box<IntCode<V>>, Box<IntCode<V>>),
-    Floor(Box<RealCode<V>>),
-    Ceiling(Box<RealCode<V>>),
-    Round(Box<RealCode<V>>),
-    If(Box<BoolCode<V>>, Box<IntCode<V>>, Box<IntCode<V>>),
+    Minus(Box<IntCode>),
+    Add(Box<IntCode>, Box<IntCode>),
+    Subtract(Box<IntCode>, Box<IntCode>),
+    Multiply(Box<IntCode>, Box<IntCode>),
+    Min(Vec<IntCode>),
+    Max(Vec<IntCode>),
+    Power(Box<IntCode>, Box<IntCode>),
+    Modulo(Box<IntCode>, Box<IntCode>),
+    Floor(Box<RealCode>),
+    Ceiling(Box<RealCode>),
+    Round(Box<RealCode>),
+    If(Box<BoolCode>, Box<IntCode>, Box<IntCode>),
 }
 
 /// An expression of type double.
 #[derive(Clone, Debug)]
-pub(super) enum RealCode<V> {
-    Const(V),
-    Int(IntCode<V>),
-    Minus(Box<RealCode<V>>),
-    Add(Box<RealCode<V>>, Box<RealCode<V>>),
-    Subtract(Box<RealCode<V>>, Box<RealCode<V>>),
-    Multiply(Box<RealCode<V>>, Box<RealCode<V>>),
-    Divide(Box<RealCode<V>>, Box<RealCode<V>>),
-    Min(Vec<RealCode<V>>),
-    Max(Vec<RealCode<V>>),
-    Power(Box<RealCode<V>>, Box<RealCode<V>>),
-    Logarithm(Box<RealCode<V>>, Box<RealCode<V>>),
-    If(Box<BoolCode<V>>, Box<RealCode<V>>, Box<RealCode<V>>),
+pub(super) enum RealCode {
+    Const(BigRational),
+    Int(IntCode),
+    Minus(Box<RealCode>),
+    Add(Box<RealCode>, Box<RealCode>),
+    Subtract(Box<RealCode>, Box<RealCode>),
+    Multiply(Box<RealCode>, Box<RealCode>),
+    Divide(Box<RealCode>, Box<RealCode>),
+    Min(Vec<RealCode>),
+    Max(Vec<RealCode>),
+    /// The base, the exponent, and whether only a rational result is one.
+    Power(Box<RealCode>, Box<RealCode>, bool),
+    Logarithm(Box<RealCode>, Box<RealCode>),
+    If(Box<BoolCode>, Box<RealCode>, Box<RealCode>),
 }
 
-impl<V: Scalar> BoolCode<V> {
+impl BoolCode {
     pub(super) fn eval(&self, state: &[u64]) -> Eval<bool> {
         Ok(match self {
             BoolCode::Const(value) => *value,
@@ -150,7 +158,7 @@ impl<V: Scalar> BoolCode<V> {
     }
 }
 
-impl<V: Scalar> IntCode<V> {
+impl IntCode {
     pub(super) fn eval(&self, state: &[u64]) -> Eval<i64> {
         let fits = |value: Option<i64>| value.ok_or(EvalError::Overflow);
         match self {
@@ -190,14 +198,11 @@ impl<V: Scalar> IntCode<V> {
                 }
                 Ok(left.eval(state)?.rem_euclid(right))
             }
-            IntCode::Floor(of) => fits(of.eval(state)?.floor()),
-            IntCode::Ceiling(of) => {
-                let negated = V::zero().minus(&of.eval(state)?);
-                fits(negated.floor().and_then(i64::checked_neg))
-            }
+            IntCode::Floor(of) => fits(of.eval(state)?.floor().to_i64()),
+            IntCode::Ceiling(of) => fits(of.eval(state)?.ceil().to_i64()),
             IntCode::Round(of) => {
-                let half = V::one().over(&V::one().plus(&V::one()));
-                fits(of.eval(state)?.plus(&half).floor())
+                let half = BigRational::new(BigInt::from(1), BigInt::from(2));
+                fits((of.eval(state)? + half).floor().to_i64())
             }
             IntCode::If(condition, yes, no) => {
                 if condition.eval(state)? {
@@ -210,25 +215,25 @@ impl<V: Scalar> IntCode<V> {
     }
 }
 
-impl<V: Scalar> RealCode<V> {
-    pub(super) fn eval(&self, state: &[u64]) -> Eval<V> {
+impl RealCode {
+    pub(super) fn eval(&self, state: &[u64]) -> Eval<BigRational> {
         Ok(match self {
             RealCode::Const(value) => value.clone(),
             RealCode::Int(of) => from_int(of.eval(state)?),
-            RealCode::Minus(of) => V::zero().minus(&of.eval(state)?),
-            RealCode::Add(left, right) => left.eval(state)?.plus(&right.eval(state)?),
-            RealCode::Subtract(left, right) => left.eval(state)?.minus(&right.eval(state)?),
-            RealCode::Multiply(left, right) => left.eval(state)?.times(&right.eval(state)?),
+            RealCode::Minus(of) => -of.eval(state)?,
+            RealCode::Add(left, right) => left.eval(state)? + right.eval(state)?,
+            RealCode::Subtract(left, right) => left.eval(state)? - right.eval(state)?,
+            RealCode::Multiply(left, right) => left.eval(state)? * right.eval(state)?,
             RealCode::Divide(left, right) => {
                 let right = right.eval(state)?;
                 if right.is_zero() {
                     return Err(EvalError::Undefined);
                 }
-                left.eval(state)?.over(&right)
+                left.eval(state)? / right
             }
             RealCode::Min(parts) | RealCode::Max(parts) => {
                 let least = matches!(self, RealCode::Min(_));
-                let mut best: Option<V> = None;
+                let mut best: Option<BigRational> = None;
                 for part in parts {
                     let value = part.eval(state)?;
                     if best.as_ref().is_none_or(|best| (value < *best) == least) {
@@ -237,14 +242,22 @@ impl<V: Scalar> RealCode<V> {
                 }
                 best.ok_or(EvalError::Undefined)?
             }
-            RealCode::Power(base, exponent) => base
-                .eval(state)?
-                .power(&exponent.eval(state)?)
-                .ok_or(missing::<V>())?,
-            RealCode::Logarithm(of, base) => of
-                .eval(state)?
-                .logarithm(&base.eval(state)?)
-                .ok_or(missing::<V>())?,
+            RealCode::Power(base, exponent, is_exact) => {
+                let (base, exponent) = (base.eval(state)?, exponent.eval(state)?);
+                let is_short = exponent.is_integer() && exponent.numer().bits() <= SHORT_BITS;
+                if *is_exact || is_short {
+                    irrational::rational_power(&base, &exponent).ok_or(match is_exact {
+                        true => EvalError::NotRational,
+                        false => EvalError::Undefined,
+                    })?
+                } else {
+                    irrational::power(&base, &exponent).ok_or(EvalError::Undefined)?
+                }
+            }
+            RealCode::Logarithm(of, base) => {
+                irrational::logarithm(&of.eval(state)?, &base.eval(state)?)
+                    .ok_or(EvalError::Undefined)?
+            }
             RealCode::If(condition, yes, no) => {
                 if condition.eval(state)? {
                     yes.eval(state)?
@@ -256,19 +269,10 @@ impl<V: Scalar> RealCode<V> {
     }
 }
 
-fn missing<V: Scalar>() -> EvalError {
-    if V::EXACT {
-        EvalError::NotRational
-    } else {
-        EvalError::Undefined
-    }
-}
+/// The binary digits of whole exponents up to which powers are fractions; with larger ones these would be very long.
+const SHORT_BITS: u64 = 12;
 
 /// Converts an integer to a number.
-pub(super) fn from_int<V: Scalar>(value: i64) -> V {
-    if V::EXACT {
-        V::from_rational(&num_rational::BigRational::from_integer(value.into()))
-    } else {
-        V::from_f64(value as f64)
-    }
+pub(super) fn from_int(value: i64) -> BigRational {
+    BigRational::from_integer(value.into())
 }

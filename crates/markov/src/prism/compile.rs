@@ -1,8 +1,10 @@
 //! Compiles expression trees: resolves names to variables, constants or formulas, and checks types.
 
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 
-use super::super::scalar::Scalar;
+use super::super::scalar::{Scalar, parse_rational};
 use super::super::text::{TextError, TextPosition};
 use super::super::valuation::{Slot, Valuations};
 use super::code::{BoolCode, EvalError, IntCode, RealCode, Test, Value, from_int};
@@ -11,9 +13,11 @@ use super::model::{Constant, Type};
 use super::parser::{Parsed, Parser};
 
 /// The names that are in scope, with their meanings.
-#[derive(Debug)]
-pub struct Scope<V> {
-    constants: FxHashMap<String, Option<Value<V>>>,
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// Whether an irrational number is an error.
+    is_exact: bool,
+    constants: FxHashMap<String, Option<Value>>,
     formulas: FxHashMap<String, Expr>,
     variables: FxHashMap<String, (Slot, bool)>,
 }
@@ -21,25 +25,15 @@ pub struct Scope<V> {
 /// Values for constants, by name, as source text.
 pub type Definitions = indexmap::IndexMap<String, String>;
 
-impl<V> Default for Scope<V> {
-    fn default() -> Self {
-        Scope {
-            constants: FxHashMap::default(),
-            formulas: FxHashMap::default(),
-            variables: FxHashMap::default(),
-        }
-    }
-}
-
 /// An expression of any type.
 #[derive(Clone, Debug)]
-pub(super) enum Code<V> {
-    Bool(BoolCode<V>),
-    Int(IntCode<V>),
-    Real(RealCode<V>),
+pub(super) enum Code {
+    Bool(BoolCode),
+    Int(IntCode),
+    Real(RealCode),
 }
 
-impl<V: Scalar> Code<V> {
+impl Code {
     fn ty(&self) -> &'static str {
         match self {
             Code::Bool(_) => "a truth value",
@@ -48,7 +42,7 @@ impl<V: Scalar> Code<V> {
         }
     }
 
-    fn eval(&self, state: &[u64]) -> Result<Value<V>, EvalError> {
+    fn eval(&self, state: &[u64]) -> Result<Value, EvalError> {
         Ok(match self {
             Code::Bool(code) => Value::Bool(code.eval(state)?),
             Code::Int(code) => Value::Int(code.eval(state)?),
@@ -56,7 +50,7 @@ impl<V: Scalar> Code<V> {
         })
     }
 
-    fn constant(value: Value<V>) -> Code<V> {
+    fn constant(value: Value) -> Code {
         match value {
             Value::Bool(value) => Code::Bool(BoolCode::Const(value)),
             Value::Int(value) => Code::Int(IntCode::Const(value)),
@@ -77,7 +71,12 @@ impl<V: Scalar> Code<V> {
 /// The largest nesting depth of formulas within formulas.
 const MAX_FORMULAS: u32 = 100;
 
-impl<V: Scalar> Scope<V> {
+impl Scope {
+    /// Makes an irrational number an error, if the arithmetic of the chain is exact.
+    pub(in super::super) fn for_numbers_of<V: Scalar>(&mut self) {
+        self.is_exact = V::EXACT;
+    }
+
     /// Declares the variables of a model.
     pub fn add_variables(&mut self, valuations: &Valuations) {
         for (variable, slot) in valuations.variables().iter().zip(valuations.slots()) {
@@ -152,7 +151,7 @@ impl<V: Scalar> Scope<V> {
     }
 
     /// Returns the value of an expression without variables.
-    pub fn value(&self, expr: &Expr) -> Result<Value<V>, TextError> {
+    pub fn value(&self, expr: &Expr) -> Result<Value, TextError> {
         let code = self.compile(expr, 0)?;
         if !code.is_constant() {
             return Err(TextError::new(
@@ -168,11 +167,11 @@ impl<V: Scalar> Scope<V> {
         match self.value(expr)? {
             Value::Int(value) => Ok(value),
             // `1e3` is an integer too.
-            Value::Real(value) => match value.floor() {
-                Some(floor) if from_int::<V>(floor) == value => Ok(floor),
+            Value::Real(value) => match value.to_integer().to_i64() {
+                Some(whole) if value.is_integer() => Ok(whole),
                 _ => Err(TextError::new(
                     expr.place,
-                    format!("{what} must be a whole number, not {}", value.text()),
+                    format!("{what} must be a whole number, not {}", self.text(&value)),
                 )),
             },
             Value::Bool(_) => Err(TextError::new(
@@ -183,10 +182,10 @@ impl<V: Scalar> Scope<V> {
     }
 
     /// Returns the value of an expression without variables as a number; `what` names it in error messages.
-    pub fn real_value(&self, expr: &Expr, what: &str) -> Result<V, TextError> {
+    pub fn real_value<V: Scalar>(&self, expr: &Expr, what: &str) -> Result<V, TextError> {
         match self.value(expr)? {
-            Value::Int(value) => Ok(from_int(value)),
-            Value::Real(value) => Ok(value),
+            Value::Int(value) => Ok(V::from_rational(&from_int(value))),
+            Value::Real(value) => Ok(V::from_rational(&value)),
             Value::Bool(_) => Err(TextError::new(
                 expr.place,
                 format!("{what} must be a number, not a truth value"),
@@ -194,7 +193,15 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    pub(super) fn bool_code(&self, expr: &Expr, what: &str) -> Parsed<BoolCode<V>> {
+    /// Returns a number as the arithmetic of the chain writes it.
+    fn text(&self, number: &BigRational) -> String {
+        match self.is_exact {
+            true => number.to_string(),
+            false => <f64 as Scalar>::from_rational(number).text(),
+        }
+    }
+
+    pub(super) fn bool_code(&self, expr: &Expr, what: &str) -> Parsed<BoolCode> {
         match self.compile(expr, 0)? {
             Code::Bool(code) => Ok(code),
             other => Err(TextError::new(
@@ -204,7 +211,7 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    pub(super) fn int_code(&self, expr: &Expr, what: &str) -> Parsed<IntCode<V>> {
+    pub(super) fn int_code(&self, expr: &Expr, what: &str) -> Parsed<IntCode> {
         match self.compile(expr, 0)? {
             Code::Int(code) => Ok(code),
             other => Err(TextError::new(
@@ -215,7 +222,7 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    pub(super) fn real_code(&self, expr: &Expr, what: &str) -> Parsed<RealCode<V>> {
+    pub(super) fn real_code(&self, expr: &Expr, what: &str) -> Parsed<RealCode> {
         let code = self.compile(expr, 0)?;
         let ty = code.ty();
         real(code).ok_or_else(|| {
@@ -233,7 +240,7 @@ impl<V: Scalar> Scope<V> {
             || self.formulas.contains_key(name)
     }
 
-    fn compile(&self, expr: &Expr, depth: u32) -> Parsed<Code<V>> {
+    fn compile(&self, expr: &Expr, depth: u32) -> Parsed<Code> {
         let code = self.build(expr, depth)?;
         // Constant expressions are evaluated once.
         if !code.is_constant() && is_closed(&code) {
@@ -245,15 +252,17 @@ impl<V: Scalar> Scope<V> {
         Ok(code)
     }
 
-    fn build(&self, expr: &Expr, depth: u32) -> Parsed<Code<V>> {
+    fn build(&self, expr: &Expr, depth: u32) -> Parsed<Code> {
         let place = expr.place;
         let compile = |part: &Expr| self.compile(part, depth);
         Ok(match &expr.kind {
             Kind::Bool(value) => Code::Bool(BoolCode::Const(*value)),
             Kind::Int(value) => Code::Int(IntCode::Const(*value)),
-            Kind::Real(text) => Code::Real(RealCode::Const(V::parse(text).ok_or_else(|| {
-                TextError::new(place, format!("number `{text}` is out of range"))
-            })?)),
+            Kind::Real(text) => {
+                Code::Real(RealCode::Const(parse_rational(text).ok_or_else(|| {
+                    TextError::new(place, format!("number `{text}` is out of range"))
+                })?))
+            }
             Kind::Name(name) => return self.name(name, place, depth),
             Kind::Not(of) => match compile(of)? {
                 Code::Bool(code) => Code::Bool(BoolCode::Not(Box::new(code))),
@@ -275,9 +284,8 @@ impl<V: Scalar> Scope<V> {
                 choice(condition, compile(yes)?, compile(no)?, place)?
             }
             Kind::Call(function, arguments) => {
-                let arguments: Vec<Code<V>> =
-                    arguments.iter().map(compile).collect::<Parsed<_>>()?;
-                call(*function, arguments, place)?
+                let arguments: Vec<Code> = arguments.iter().map(compile).collect::<Parsed<_>>()?;
+                call(*function, arguments, self.is_exact, place)?
             }
             _ => {
                 let why = "property operators are not allowed in this expression";
@@ -288,7 +296,7 @@ impl<V: Scalar> Scope<V> {
         })
     }
 
-    fn name(&self, name: &str, place: TextPosition, depth: u32) -> Parsed<Code<V>> {
+    fn name(&self, name: &str, place: TextPosition, depth: u32) -> Parsed<Code> {
         if let Some(&(slot, is_bool)) = self.variables.get(name) {
             return Ok(if is_bool {
                 Code::Bool(BoolCode::Variable(slot))
@@ -339,7 +347,7 @@ fn given_value(text: &str, constant: &Constant) -> Parsed<Expr> {
     }
 }
 
-fn typed<V: Scalar>(value: Value<V>, constant: &Constant) -> Parsed<Value<V>> {
+fn typed(value: Value, constant: &Constant) -> Parsed<Value> {
     Ok(match (constant.ty, value) {
         (Type::Double, Value::Int(value)) => Value::Real(from_int(value)),
         (Type::Int, Value::Int(value)) => Value::Int(value),
@@ -363,11 +371,11 @@ fn failed(place: TextPosition, wrong: EvalError) -> TextError {
     TextError::new(place, wrong.to_string())
 }
 
-fn mismatch<V: Scalar>(place: TextPosition, op: &str, operand: &Code<V>) -> TextError {
+fn mismatch(place: TextPosition, op: &str, operand: &Code) -> TextError {
     TextError::new(place, format!("`{op}` is not defined for {}", operand.ty()))
 }
 
-fn real<V>(code: Code<V>) -> Option<RealCode<V>> {
+fn real(code: Code) -> Option<RealCode> {
     match code {
         Code::Real(code) => Some(code),
         Code::Int(code) => Some(RealCode::Int(code)),
@@ -376,11 +384,10 @@ fn real<V>(code: Code<V>) -> Option<RealCode<V>> {
 }
 
 /// Returns whether code reads no variable. Its operands are folded already, so one level suffices.
-fn is_closed<V>(code: &Code<V>) -> bool {
-    let bools =
-        |parts: &[&BoolCode<V>]| parts.iter().all(|part| matches!(part, BoolCode::Const(_)));
-    let int = |part: &IntCode<V>| matches!(part, IntCode::Const(_));
-    let real = |part: &RealCode<V>| match part {
+fn is_closed(code: &Code) -> bool {
+    let bools = |parts: &[&BoolCode]| parts.iter().all(|part| matches!(part, BoolCode::Const(_)));
+    let int = |part: &IntCode| matches!(part, IntCode::Const(_));
+    let real = |part: &RealCode| match part {
         RealCode::Const(_) => true,
         RealCode::Int(of) => int(of),
         _ => false,
@@ -417,7 +424,7 @@ fn is_closed<V>(code: &Code<V>) -> bool {
             | RealCode::Subtract(left, right)
             | RealCode::Multiply(left, right)
             | RealCode::Divide(left, right)
-            | RealCode::Power(left, right)
+            | RealCode::Power(left, right, _)
             | RealCode::Logarithm(left, right) => real(left) && real(right),
             RealCode::Min(parts) | RealCode::Max(parts) => parts.iter().all(real),
             RealCode::If(condition, yes, no) => bools(&[condition]) && real(yes) && real(no),
@@ -425,12 +432,7 @@ fn is_closed<V>(code: &Code<V>) -> bool {
     }
 }
 
-fn binary<V: Scalar>(
-    op: Op,
-    left: Code<V>,
-    right: Code<V>,
-    place: TextPosition,
-) -> Parsed<Code<V>> {
+fn binary(op: Op, left: Code, right: Code, place: TextPosition) -> Parsed<Code> {
     let test = match op {
         Op::Equal => Some(Test::Equal),
         Op::NotEqual => Some(Test::NotEqual),
@@ -485,14 +487,10 @@ fn binary<V: Scalar>(
 }
 
 /// The operands of an operator, or the code if it is of another operator.
-type Parts<V> = Result<Vec<BoolCode<V>>, BoolCode<V>>;
+type Parts = Result<Vec<BoolCode>, BoolCode>;
 
 /// Returns the operands of both sides, flattened if they are of the same operator.
-fn joined<V>(
-    left: BoolCode<V>,
-    right: BoolCode<V>,
-    parts: fn(BoolCode<V>) -> Parts<V>,
-) -> Vec<BoolCode<V>> {
+fn joined(left: BoolCode, right: BoolCode, parts: fn(BoolCode) -> Parts) -> Vec<BoolCode> {
     let mut all = parts(left).unwrap_or_else(|other| vec![other]);
     match parts(right) {
         Ok(more) => all.extend(more),
@@ -501,12 +499,7 @@ fn joined<V>(
     all
 }
 
-fn compare<V: Scalar>(
-    test: Test,
-    left: Code<V>,
-    right: Code<V>,
-    place: TextPosition,
-) -> Parsed<Code<V>> {
+fn compare(test: Test, left: Code, right: Code, place: TextPosition) -> Parsed<Code> {
     Ok(Code::Bool(match (left, right) {
         (Code::Bool(left), Code::Bool(right)) if matches!(test, Test::Equal | Test::NotEqual) => {
             let same = BoolCode::Iff(Box::new(left), Box::new(right));
@@ -529,12 +522,7 @@ fn compare<V: Scalar>(
     }))
 }
 
-fn choice<V: Scalar>(
-    condition: BoolCode<V>,
-    yes: Code<V>,
-    no: Code<V>,
-    place: TextPosition,
-) -> Parsed<Code<V>> {
+fn choice(condition: BoolCode, yes: Code, no: Code, place: TextPosition) -> Parsed<Code> {
     let condition = Box::new(condition);
     Ok(match (yes, no) {
         (Code::Bool(yes), Code::Bool(no)) => {
@@ -557,11 +545,12 @@ fn choice<V: Scalar>(
     })
 }
 
-fn call<V: Scalar>(
+fn call(
     function: Function,
-    arguments: Vec<Code<V>>,
+    arguments: Vec<Code>,
+    is_exact: bool,
     place: TextPosition,
-) -> Parsed<Code<V>> {
+) -> Parsed<Code> {
     let count = arguments.len();
     let wanted = match function {
         Function::Min | Function::Max => count.max(1),
@@ -574,7 +563,7 @@ fn call<V: Scalar>(
             format!("this function expects {wanted} arguments, found {count}"),
         ));
     }
-    let ints: Option<Vec<IntCode<V>>> = arguments
+    let ints: Option<Vec<IntCode>> = arguments
         .iter()
         .map(|code| match code {
             Code::Int(code) => Some(code.clone()),
@@ -596,14 +585,15 @@ fn call<V: Scalar>(
                 }
             }
             Function::Log => {
-                return logarithm(ints.into_iter().map(RealCode::Int).collect(), place);
+                let reals = ints.into_iter().map(RealCode::Int).collect();
+                return logarithm(reals, is_exact, place);
             }
         }));
     }
     let Some(mut reals) = arguments
         .into_iter()
         .map(real)
-        .collect::<Option<Vec<RealCode<V>>>>()
+        .collect::<Option<Vec<RealCode>>>()
     else {
         return Err(TextError::new(place, "this function expects numbers"));
     };
@@ -615,17 +605,18 @@ fn call<V: Scalar>(
         Function::Round => Code::Int(IntCode::Round(Box::new(reals.swap_remove(0)))),
         Function::Pow => {
             let right = Box::new(reals.swap_remove(1));
-            Code::Real(RealCode::Power(Box::new(reals.swap_remove(0)), right))
+            let left = Box::new(reals.swap_remove(0));
+            Code::Real(RealCode::Power(left, right, is_exact))
         }
-        Function::Log => return logarithm(reals, place),
+        Function::Log => return logarithm(reals, is_exact, place),
         Function::Mod => {
             return Err(TextError::new(place, "`mod` expects whole numbers"));
         }
     })
 }
 
-fn logarithm<V: Scalar>(mut arguments: Vec<RealCode<V>>, place: TextPosition) -> Parsed<Code<V>> {
-    if V::EXACT {
+fn logarithm(mut arguments: Vec<RealCode>, is_exact: bool, place: TextPosition) -> Parsed<Code> {
+    if is_exact {
         return Err(failed(place, EvalError::NotRational));
     }
     let base = Box::new(arguments.swap_remove(1));

@@ -4,7 +4,7 @@ use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
 use super::super::valuation::{Slot, Valuations, Variable};
-use super::code::{BoolCode, EvalError, IntCode, RealCode, Test};
+use super::code::{BoolCode, EvalError, IntCode, RealCode, Test, from_int};
 use super::compile::{Definitions, Scope};
 use super::initial::{initial_states, variable};
 use super::model::{Model, VariableDeclaration};
@@ -33,7 +33,7 @@ pub struct Explored<V> {
     /// The chain.
     pub chain: Chain<V>,
     /// The names of the model with their meanings, for properties.
-    pub scope: Scope<V>,
+    pub scope: Scope,
     /// The number of states that had no transition and got a self-loop.
     pub deadlocks: usize,
     /// Two commands of a module that are enabled in one state, if there are such.
@@ -59,7 +59,8 @@ pub fn explore<V: Scalar>(
     given: &Definitions,
     limits: &Limits,
 ) -> Result<Explored<V>, TextError> {
-    let mut scope: Scope<V> = Scope::default();
+    let mut scope = Scope::default();
+    scope.for_numbers_of::<V>();
     scope.add_constants(&model.constants, given)?;
     scope.add_formulas(&model.formulas);
     let declared: Vec<&VariableDeclaration> = model
@@ -85,7 +86,7 @@ pub fn explore<V: Scalar>(
     }
     let mut valuations = Valuations::new(variables);
     scope.add_variables(&valuations);
-    let program = Program::new(model, &scope, &valuations)?;
+    let program = Program::<V>::new(model, &scope, &valuations)?;
     let initial = initial_states(model, &scope, &valuations, &start, limits)?;
     let mut table = StateTable::new();
     let mut first = Vec::with_capacity(initial.len());
@@ -114,8 +115,12 @@ pub fn explore<V: Scalar>(
             let state = valuations.text(at);
             overlap = Some(Overlap { places, state });
         }
-        let choices: V = super::code::from_int(walk.choices.len() as i64);
+        let choices = V::from_f64(walk.choices.len() as f64);
         for choice in 0..walk.choices.len() {
+            // A rounded number of each command, their product, and the quotient.
+            let commands = walk.choices[choice].1.len();
+            let operations = 2 * commands - usize::from(walk.choices.len() == 1);
+            builder.given_within(operations as f64);
             let found = program.branches(&source, choice, &mut walk);
             found.map_err(|wrong| in_state(wrong, &valuations))?;
             for (target, probability) in walk.targets.chunks(valuations.words()).zip(&walk.weights)
@@ -195,7 +200,7 @@ pub fn explore<V: Scalar>(
 /// Returns the states in which an expression holds.
 pub(super) fn states_where<V: Scalar>(
     chain: &Chain<V>,
-    code: &BoolCode<V>,
+    code: &BoolCode,
 ) -> Result<guard_automata::graph::NodeSet, EvalError> {
     let mut set = chain.graph().none();
     for state in 0..chain.len() {
@@ -213,16 +218,41 @@ pub(super) fn states_where<V: Scalar>(
 struct Ready<V> {
     /// The index of its module.
     module: usize,
-    guard: BoolCode<V>,
+    guard: BoolCode,
     branches: Vec<Branch<V>>,
     place: TextPosition,
 }
 
+/// A probability or a reward: a fraction, rounded once.
+enum Number<V> {
+    Fixed(V),
+    Varying(RealCode),
+}
+
+impl<V: Scalar> Number<V> {
+    fn new(code: RealCode) -> Number<V> {
+        match code {
+            RealCode::Const(value) => Number::Fixed(V::from_rational(&value)),
+            RealCode::Int(IntCode::Const(value)) => {
+                Number::Fixed(V::from_rational(&from_int(value)))
+            }
+            code => Number::Varying(code),
+        }
+    }
+
+    fn eval(&self, state: &[u64]) -> Result<V, EvalError> {
+        match self {
+            Number::Fixed(value) => Ok(value.clone()),
+            Number::Varying(code) => code.eval(state).map(|value| V::from_rational(&value)),
+        }
+    }
+}
+
 struct Branch<V> {
-    probability: RealCode<V>,
+    probability: Number<V>,
     /// The position of the probability.
     place: TextPosition,
-    updates: Vec<(usize, IntCode<V>)>,
+    updates: Vec<(usize, IntCode)>,
 }
 
 /// The commands of one part of a synchronisation. If most guards require a value of one variable, only the commands
@@ -241,8 +271,8 @@ struct Program<V> {
 }
 
 struct ReadyRewards<V> {
-    state: Vec<(BoolCode<V>, RealCode<V>, TextPosition)>,
-    step: Vec<(String, BoolCode<V>, RealCode<V>, TextPosition)>,
+    state: Vec<(BoolCode, Number<V>, TextPosition)>,
+    step: Vec<(String, BoolCode, Number<V>, TextPosition)>,
 }
 
 /// Working memory for expanding one state.
@@ -271,7 +301,7 @@ impl<V> Default for Walk<V> {
 const MAX_CHOICES: usize = 1_000_000;
 
 impl<V: Scalar> Program<V> {
-    fn new(model: &Model, scope: &Scope<V>, valuations: &Valuations) -> Parsed<Program<V>> {
+    fn new(model: &Model, scope: &Scope, valuations: &Valuations) -> Parsed<Program<V>> {
         let variables = valuations.variables();
         let mut commands = Vec::new();
         let mut first = Vec::new();
@@ -282,8 +312,8 @@ impl<V: Scalar> Program<V> {
                 for (probability, assignments) in &command.branches {
                     let place = probability.as_ref().map_or(command.place, |of| of.place);
                     let probability = match probability {
-                        Some(expr) => scope.real_code(expr, "a probability")?,
-                        None => RealCode::Const(V::one()),
+                        Some(expr) => Number::new(scope.real_code(expr, "a probability")?),
+                        None => Number::Fixed(V::one()),
                     };
                     let mut updates = Vec::with_capacity(assignments.len());
                     for assignment in assignments {
@@ -344,7 +374,7 @@ impl<V: Scalar> Program<V> {
             };
             for item in &declaration.items {
                 let guard = scope.bool_code(&item.guard, "the condition of a reward")?;
-                let value = scope.real_code(&item.value, "a reward")?;
+                let value = Number::new(scope.real_code(&item.value, "a reward")?);
                 match &item.action {
                     None => ready.state.push((guard, value, item.value.place)),
                     Some(action) => {
@@ -560,7 +590,7 @@ impl ModulePart {
 }
 
 /// Returns the variables that a guard requires to have a certain value, with that value.
-fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
+fn tested(guard: &BoolCode) -> impl Iterator<Item = (Slot, i64)> {
     let parts = match guard {
         BoolCode::And(parts) => parts.as_slice(),
         other => std::slice::from_ref(other),
@@ -572,7 +602,7 @@ fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
 }
 
 /// Returns the value of a reward.
-fn reward<V: Scalar>(value: &RealCode<V>, state: &[u64], place: TextPosition) -> Parsed<V> {
+fn reward<V: Scalar>(value: &Number<V>, state: &[u64], place: TextPosition) -> Parsed<V> {
     let value = value.eval(state);
     let value = value.map_err(|wrong| TextError::new(place, wrong.to_string()))?;
     if value >= V::zero() && value.to_f64() < f64::INFINITY {
@@ -592,15 +622,15 @@ impl<V: Scalar> ReadyRewards<V> {
         walk: &Walk<V>,
         choices: &V,
     ) -> Parsed<(V, V)> {
-        let mut earned = V::zero();
+        let mut earned = Vec::new();
         let failed =
             |place: TextPosition| move |wrong: EvalError| TextError::new(place, wrong.to_string());
         for (guard, value, place) in &self.state {
             if guard.eval(state).map_err(failed(*place))? {
-                earned = earned.plus(&reward(value, state, *place)?);
+                earned.push(reward(value, state, *place)?);
             }
         }
-        let mut step = V::zero();
+        let mut step = Vec::new();
         for (action, guard, value, place) in &self.step {
             let matching = walk
                 .choices
@@ -609,10 +639,10 @@ impl<V: Scalar> ReadyRewards<V> {
                 .count();
             if matching > 0 && guard.eval(state).map_err(failed(*place))? {
                 let value = reward(value, state, *place)?;
-                let count: V = super::code::from_int(matching as i64);
-                step = step.plus(&value.times(&count).over(choices));
+                let count = V::from_f64(matching as f64);
+                step.push(value.times(&count).over(choices));
             }
         }
-        Ok((earned, step))
+        Ok((V::sum(&earned), V::sum(&step)))
     }
 }

@@ -1,6 +1,5 @@
 //! The variables of a model with their first values, and its initial states.
 
-use super::super::scalar::Scalar;
 use super::super::text::TextError;
 use super::super::valuation::{Valuations, Variable};
 use super::code::Value;
@@ -10,8 +9,8 @@ use super::model::{Model, VariableDeclaration};
 use super::parser::Parsed;
 
 /// Returns a declared variable with its first value.
-pub(super) fn variable<V: Scalar>(
-    scope: &Scope<V>,
+pub(super) fn variable(
+    scope: &Scope,
     declaration: &VariableDeclaration,
 ) -> Parsed<(Variable, i64)> {
     let name = &declaration.name;
@@ -69,9 +68,9 @@ pub(super) fn variable<V: Scalar>(
 const MAX_INIT: u128 = 50_000_000;
 
 /// Returns the states in which a chain begins.
-pub(super) fn initial_states<V: Scalar>(
+pub(super) fn initial_states(
     model: &Model,
-    scope: &Scope<V>,
+    scope: &Scope,
     valuations: &Valuations,
     start: &[i64],
     limits: &Limits,

@@ -17,11 +17,14 @@ mod compile;
 mod explore;
 pub mod expr;
 mod initial;
+mod irrational;
 mod model;
 mod parser;
 mod property;
 mod sync;
 mod table;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use code::{EvalError, Value};
@@ -41,7 +44,7 @@ use guard_automata::graph::NodeSet;
 /// Undeclared names, type errors, and operations without a result.
 pub fn states_where<V: Scalar>(
     chain: &Chain<V>,
-    scope: &Scope<V>,
+    scope: &Scope,
     expr: &expr::Expr,
 ) -> Result<NodeSet, TextError> {
     let code = scope.bool_code(expr, "a state formula")?;

@@ -1,6 +1,5 @@
 //! One strongly connected component as a separate system.
 
-use super::super::chain::OWN_UNITS;
 use super::super::scalar::{Estimate, Scalar};
 use super::{Problem, lost_by_reading};
 
@@ -23,6 +22,8 @@ pub(super) struct Block<V: Scalar> {
     pub(super) rhs: Vec<V::Estimate>,
     /// The number of transitions that leave the component.
     pub(super) exits: usize,
+    /// The units of error of each probability that are not a factor of its whole row.
+    pub(super) own_units: f64,
 }
 
 impl<V: Scalar> Block<V> {
@@ -42,6 +43,7 @@ impl<V: Scalar> Block<V> {
             leaving: Vec::with_capacity(members.len()),
             rhs: Vec::with_capacity(members.len()),
             exits: 0,
+            own_units: problem.chain.own_units(),
         };
         block.rows.push(0);
         let mut exits = Vec::new();
@@ -84,7 +86,7 @@ impl<V: Scalar> Block<V> {
                 rhs
             } else {
                 let scale = scale.as_ref().map_or(1.0, V::to_f64);
-                rhs.rounded(count as f64 + 1.0 + OWN_UNITS)
+                rhs.rounded(count as f64 + 1.0 + block.own_units)
                     .widened(lost * scale)
             });
             block.exits += count;

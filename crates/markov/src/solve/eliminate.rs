@@ -31,7 +31,6 @@
 
 use std::ops::Range;
 
-use super::super::chain::OWN_UNITS;
 use super::super::scalar::{Estimate, Scalar, compounded};
 use super::block::Block;
 use super::order::{NONE, Order};
@@ -130,7 +129,7 @@ pub(super) fn factor<V: Scalar>(block: &Block<V>, order: &Order) -> Factorisatio
         states: Vec::with_capacity(2 * n),
         numbers: Vec::with_capacity(3 * n),
         // Each entry of the input has an error; the probability of leaving the block is a rounded sum of them.
-        units: (2.0 + 2.0 * OWN_UNITS) * n as f64 + 2.0 * block.exits as f64,
+        units: (2.0 + 2.0 * block.own_units) * n as f64 + 2.0 * block.exits as f64,
         underflow: !V::EXACT && (block.weights.iter().chain(&block.leaving)).any(is_tiny),
         least: 1.0,
     };

@@ -47,7 +47,7 @@ mod within;
 
 use guard_automata::graph::{NodeSet, for_each_component};
 
-use super::chain::{Chain, PROBABILITY_UNITS};
+use super::chain::Chain;
 use super::scalar::{Estimate, SMALLEST, Scalar};
 use block::Block;
 use eliminate::Factorisation;
@@ -168,7 +168,7 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
     } else if ones == count {
         V::Estimate::exact(V::one())
     } else {
-        sum.rounded(count as f64 + PROBABILITY_UNITS)
+        sum.rounded(count as f64 + chain.probability_units())
     }
 }
 
@@ -238,7 +238,8 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     } else {
         sum.divide(&leaving);
     }
-    let value = sum.rounded(2.0 * exits as f64 + 6.0);
+    // Numerator and denominator: sums, and the probabilities; and products, the quotient, and that of the branch above.
+    let value = sum.rounded(2.0 * (exits as f64 + chain.own_units()) + 2.0);
     if lost == 0.0 {
         return value;
     }

@@ -13,8 +13,8 @@
 //! # Accuracy
 //! Residuals are computed from *differences*, `(A x)(s) = leaving(s) x(s) + Σ P(s,t) (x(s) - x(t))`: the diagonal, a rounded
 //! sum, does not occur, and the rounding error is relative to the change of `x` along transitions, not to `x`. With `ε` one
-//! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and 4 for each term (difference, product, and the
-//! [own](OWN_UNITS) of the probability) or 5 for the exits (a compensated sum instead of the difference): `k + 6` units
+//! [`UNIT`], a row of `k` transitions adds at most `k + 1` units for its sum, and for each term 2 (difference and product) or
+//! 3 for the exits (a compensated sum instead of the difference), and those of the probability: `k + 4` units and these
 //! of the sum of absolute values, rounded up to [`TERM_UNITS`] `+ k`. That sum is itself rounded, by a relative amount far
 //! below the factor [`OUTWARDS`]. Each product may underflow by half the smallest double: [`TINIEST`] covers that. A subnormal
 //! probability was read with such an error, which is multiplied by the values ([`SMALLEST`]). Since the decimals are covered,
@@ -25,12 +25,11 @@
 //! T. Ogita, S. Oishi, Y. Ushiro, "Fast verification of solutions for sparse monotone matrix equations", Computing Suppl. 15,
 //! 2001.
 
-use super::super::chain::OWN_UNITS;
 use super::super::scalar::{Estimate, SMALLEST, Scalar, UNIT};
 use super::block::Block;
 
-/// The units of rounding of each term of a row, and some for the sum.
-const TERM_UNITS: f64 = 6.0 + OWN_UNITS;
+/// The units of rounding of each term of a row apart from those of its probability, and some for the sum.
+const TERM_UNITS: f64 = 6.0;
 
 /// Exceeds the rounding of a bound that is itself computed.
 const OUTWARDS: f64 = 1.0 + 1e-6;
@@ -61,7 +60,7 @@ impl Image {
         let mut image = Image {
             sum: first,
             size: first.abs(),
-            terms: TERM_UNITS,
+            terms: TERM_UNITS + block.own_units,
             leaves: leaving,
             largest: own.abs(),
         };

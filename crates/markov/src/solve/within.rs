@@ -7,7 +7,7 @@
 //! # Accuracy
 //! The kernel is plain arithmetic on nonnegative numbers: every operation has a relative error within `1 ± ε`, and the errors
 //! of one step are averaged in the next. A row of `d` terms adds `d` for sums, 1 for the product, and those of a
-//! [probability](PROBABILITY_UNITS): after `k` steps the relative error is at most `k` times that, and once more for the constants. What
+//! [probability](Chain::probability_units): after `k` steps the relative error is at most `k` times that, and once more for the constants. What
 //! the rewards have of their own is for callers to add. (N. Higham, "Accuracy and stability of numerical algorithms", 2002, section 3.1.)
 
 mod rest;
@@ -16,12 +16,9 @@ use std::ops::Range;
 
 use guard_automata::graph::{Digraph, NodeSet};
 
-use super::super::chain::{Chain, PROBABILITY_UNITS};
+use super::super::chain::Chain;
 use super::super::scalar::{Estimate, Scalar, compounded};
 use super::order::NONE;
-
-/// The units of rounding of a row in addition to one for each term.
-const ROW_UNITS: f64 = 1.0 + PROBABILITY_UNITS;
 
 /// The number of states that are skipped or computed together.
 const BLOCK: usize = 256;
@@ -234,6 +231,8 @@ struct Sweeps<V> {
     reads: Vec<Vec<u32>>,
     /// The largest number of terms of a row.
     terms: usize,
+    /// The units of rounding of a row in addition to one for each term.
+    row_units: f64,
 }
 
 /// Rows of consecutive states.
@@ -319,6 +318,7 @@ impl<V: Scalar> Sweeps<V> {
             place,
             reads: Vec::with_capacity(count.div_ceil(BLOCK)),
             terms: 0,
+            row_units: 1.0 + chain.probability_units(),
             levels,
         };
         let mut block_rows = BlockRows {
@@ -566,7 +566,7 @@ impl<V: Scalar> Sweeps<V> {
 
     /// Returns the units of relative error after this many steps.
     fn units(&self, steps: u64) -> f64 {
-        compounded((steps as f64 + 1.0) * (self.terms as f64 + ROW_UNITS))
+        compounded((steps as f64 + 1.0) * (self.terms as f64 + self.row_units))
     }
 }
 

@@ -6,7 +6,7 @@
 //! event is still far from certain. Once the bounds are as close as the rounding of all steps would be, the rest is not computed.
 
 use super::super::super::scalar::{Estimate, Scalar, TINY, UNIT};
-use super::{BLOCK, ROW_UNITS, Sweeps};
+use super::{BLOCK, Sweeps};
 
 /// The least value of a step: smaller ones are subnormal, which processors compute 100 times slower. What is left out of all steps together
 /// for this is less than the smallest error that [`Estimate::rounded`] allows.
@@ -100,7 +100,7 @@ impl<V: Scalar> Sweeps<V> {
         product: &mut [V],
     ) -> Option<Vec<(V, V)>> {
         // The rounding of a row, of the decimals in it, and of the quotient.
-        let slack = (self.terms as f64 + 2.0 * ROW_UNITS) * UNIT;
+        let slack = (self.terms as f64 + 2.0 * self.row_units) * UNIT;
         self.all(adds, product);
         let mut largest = 0.0_f64;
         for ((add, next), sum) in adds.iter().zip(&*product).zip(sums) {
