@@ -428,3 +428,45 @@ fn what_is_left_out_is_told() {
         assert!(run.err.contains(why), "{run:?}");
     }
 }
+
+#[test]
+fn counts_that_cannot_be_added_and_two_chains_of_a_category_are_refused() {
+    let folder = Folder::new(&[("s.guard", CLI), ("t.jsonl", TRACES)]);
+    folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
+    let model: serde_json::Value = serde_json::from_str(&folder.read("m.json")).unwrap();
+    let mut refused = |change: &dyn Fn(&mut serde_json::Value), wanted: &str| {
+        let mut model = model.clone();
+        change(&mut model);
+        folder.write("changed.json", model.to_string());
+        let run = folder.guard(&["learn", "s.guard", "--merge", "changed.json"]);
+        assert_eq!(run.code, 2, "{}", run.err);
+        assert!(run.err.contains(wanted), "{}", run.err);
+    };
+    let huge = "the counts exceed 62 bits together";
+    for count in [u64::MAX, 1 << 62] {
+        refused(
+            &|model| model["chains"][0]["transitions"][0][2] = count.into(),
+            huge,
+        );
+        refused(
+            &|model| model["chains"][0]["ends"][0][1] = count.into(),
+            huge,
+        );
+        refused(
+            &|model| model["chains"][0]["traces"]["censored"] = count.into(),
+            huge,
+        );
+    }
+    refused(
+        &|model| {
+            let chain = model["chains"][0].clone();
+            model["chains"].as_array_mut().unwrap().push(chain);
+        },
+        "several chains",
+    );
+    let mut large = model;
+    large["chains"][0]["transitions"][0][2] = (1u64 << 61).into();
+    folder.write("m.json", large.to_string());
+    let run = folder.guard(&["learn", "s.guard", "--merge", "m.json", "m.json"]);
+    assert_eq!((run.code, run.err.contains(huge)), (2, true), "{}", run.err);
+}

@@ -12,6 +12,9 @@ use crate::abstraction::{Key, Space, SpaceError};
 use crate::hir::Spec;
 use crate::ids::AbstractionId;
 
+/// The largest sum of all counts of a model. Visits of a state are counted as arrivals and as exits.
+const MOST_COUNTED: u64 = u64::MAX >> 2;
+
 /// The version of the file format.
 const VERSION: u32 = 1;
 
@@ -91,9 +94,18 @@ pub enum ModelError {
     /// The spec does not have the abstraction that the file names.
     #[error("the spec has no abstraction `{0}`")]
     NoAbstraction(String),
-    /// A count overflows.
-    #[error("the counts exceed 64 bits")]
+    /// Some counts overflow.
+    #[error("the counts exceed 62 bits together")]
     Overflow,
+    /// The file has several chains of one category.
+    #[error("several chains {}", match category {
+        Some(category) => format!("of the category `{category}`"),
+        None => "without a category".to_owned(),
+    })]
+    SeveralChains {
+        /// The category.
+        category: Option<SmolStr>,
+    },
     /// It was learned from another spec.
     #[error("learned with a different spec: {} changed", changed.join(", "))]
     OtherSpec {
@@ -145,7 +157,8 @@ impl Model {
     /// Parses a model file.
     ///
     /// # Errors
-    /// The text is not a model of this version, or refers to nodes that do not exist.
+    /// The text is not a model of this version, refers to nodes that do not exist, has two chains of a category, or its counts are too
+    /// large.
     pub fn parse(text: &str) -> Result<Model, ModelError> {
         let model: Model = serde_json::from_str(text)?;
         if model.header.v != VERSION || model.header.kind != "guard-model" {
@@ -165,8 +178,36 @@ impl Model {
                     });
                 }
             }
+            let before = &model.chains[..chain];
+            if before.iter().any(|other| other.category == counts.category) {
+                let category = counts.category.clone();
+                return Err(ModelError::SeveralChains { category });
+            }
         }
+        model.check_size()?;
         Ok(model)
+    }
+
+    /// Checks that sums of counts, of whatever part of the model, fit into 64 bits.
+    fn check_size(&self) -> Result<(), ModelError> {
+        let mut sum = 0u64;
+        for chain in &self.chains {
+            let Traces {
+                complete,
+                censored,
+                quarantined,
+            } = chain.traces;
+            let transitions = chain.transitions.iter().map(|(_, _, count)| *count);
+            let ends = chain.ends.iter().map(|(_, count)| *count);
+            for count in transitions
+                .chain(ends)
+                .chain([complete, censored, quarantined])
+            {
+                let more = sum.checked_add(count).filter(|sum| *sum <= MOST_COUNTED);
+                sum = more.ok_or(ModelError::Overflow)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the text of the file.
@@ -195,10 +236,11 @@ impl Model {
                 .iter_mut()
                 .find(|known| known.category == chain.category)
             {
-                Some(known) => *known = known.plus(chain)?,
+                Some(known) => *known = known.plus(chain),
                 None => self.chains.push(chain.clone()),
             }
         }
+        self.check_size()?;
         self.chains
             .sort_by(|lhs, rhs| lhs.category.cmp(&rhs.category));
         Ok(())
@@ -296,32 +338,30 @@ impl ChainCounts {
         }
     }
 
-    fn plus(&self, other: &ChainCounts) -> Result<ChainCounts, ModelError> {
+    /// Adds counts that are each within [`MOST_COUNTED`].
+    fn plus(&self, other: &ChainCounts) -> ChainCounts {
         let mut nodes: Vec<&Vec<SmolStr>> = self.nodes.iter().chain(&other.nodes).collect();
         nodes.sort();
         nodes.dedup();
         let place = |words: &Vec<SmolStr>| nodes.binary_search(&words).unwrap_or_default() as u32;
         let mut transitions: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-        let plus = |lhs: u64, rhs: u64| lhs.checked_add(rhs).ok_or(ModelError::Overflow);
         for chain in [self, other] {
             let places: Vec<u32> = chain.nodes.iter().map(place).collect();
             for (from, to, count) in &chain.transitions {
                 let at = (places[*from as usize], places[*to as usize]);
-                let sum = transitions.entry(at).or_default();
-                *sum = plus(*sum, *count)?;
+                *transitions.entry(at).or_default() += count;
             }
             for (node, count) in &chain.ends {
-                let sum = ends.entry(places[*node as usize]).or_default();
-                *sum = plus(*sum, *count)?;
+                *ends.entry(places[*node as usize]).or_default() += count;
             }
         }
-        Ok(ChainCounts {
+        ChainCounts {
             category: self.category.clone(),
             traces: Traces {
-                complete: plus(self.traces.complete, other.traces.complete)?,
-                censored: plus(self.traces.censored, other.traces.censored)?,
-                quarantined: plus(self.traces.quarantined, other.traces.quarantined)?,
+                complete: self.traces.complete + other.traces.complete,
+                censored: self.traces.censored + other.traces.censored,
+                quarantined: self.traces.quarantined + other.traces.quarantined,
             },
             nodes: nodes.into_iter().cloned().collect(),
             transitions: transitions
@@ -329,7 +369,7 @@ impl ChainCounts {
                 .map(|((from, to), n)| (from, to, n))
                 .collect(),
             ends: ends.into_iter().collect(),
-        })
+        }
     }
 
     fn counts(&self, space: &Space, order: usize) -> Result<Counts, ModelError> {

@@ -297,8 +297,14 @@ impl<V> Default for Walk<V> {
     }
 }
 
-/// The largest number of combinations of commands that may be enabled in one state.
+/// The largest number of combinations of commands that may be enabled in one state, and of their branches.
 const MAX_CHOICES: usize = 1_000_000;
+
+/// Returns the number of combinations of this many members each, or `None` if it exceeds [`MAX_CHOICES`].
+fn product(mut counts: impl Iterator<Item = usize>) -> Option<usize> {
+    let within = |count: &usize| *count <= MAX_CHOICES;
+    counts.try_fold(1, |all: usize, count| all.checked_mul(count).filter(within))
+}
 
 impl<V: Scalar> Program<V> {
     fn new(model: &Model, scope: &Scope, valuations: &Valuations) -> Parsed<Program<V>> {
@@ -432,15 +438,16 @@ impl<V: Scalar> Program<V> {
                 continue;
             }
             let enabled = &walk.enabled[..parts.len()];
-            let count: usize = enabled.iter().map(Vec::len).product();
-            if walk.choices.len() + count > MAX_CHOICES {
+            let count = product(enabled.iter().map(Vec::len));
+            let count = count.filter(|count| walk.choices.len() + count <= MAX_CHOICES);
+            let Some(count) = count else {
                 return Err(TextError::new(
                     self.commands[enabled[0][0]].place,
                     format!(
                         "more than {MAX_CHOICES} combinations of commands are enabled in a state"
                     ),
                 ));
-            }
+            };
             for mut number in 0..count {
                 let begin = walk.chosen.len();
                 for part in enabled {
@@ -476,6 +483,13 @@ impl<V: Scalar> Program<V> {
     /// Computes the branches of one enabled combination.
     fn branches(&self, state: &[u64], choice: usize, walk: &mut Walk<V>) -> Parsed<()> {
         let words = state.len();
+        let chosen = &walk.chosen[walk.choices[choice].1.clone()];
+        if product(chosen.iter().map(|at| self.commands[*at].branches.len())).is_none() {
+            return Err(TextError::new(
+                self.commands[chosen[0]].place,
+                format!("commands that act together have more than {MAX_CHOICES} branches"),
+            ));
+        }
         walk.targets.clear();
         walk.weights.clear();
         walk.targets.extend_from_slice(state);

@@ -113,6 +113,31 @@ fn irrational_numbers_have_the_digits_that_differences_of_them_need() {
 }
 
 #[test]
+fn too_many_commands_or_branches_at_a_time_are_an_error() {
+    let modules = |commands: &str| {
+        let each = |at| {
+            format!(
+                "module m{at} x{at} : [0..1] init 0; {} endmodule\n",
+                commands.replace('x', &format!("x{at}"))
+            )
+        };
+        format!("dtmc\n{}", (0..64).map(each).collect::<String>())
+    };
+    let commands = modules("[a] true -> (x'=0); [a] true -> (x'=1);");
+    let wrong = built::<f64>(&commands).unwrap_err();
+    assert!(
+        wrong.message.contains("more than 1000000 combinations"),
+        "{wrong:?}"
+    );
+    let branches = modules("[a] true -> 0.5 : (x'=0) + 0.5 : (x'=1);");
+    let wrong = built::<f64>(&branches).unwrap_err();
+    assert!(
+        wrong.message.contains("more than 1000000 branches"),
+        "{wrong:?}"
+    );
+}
+
+#[test]
 fn several_branches_to_one_state_are_added_up_without_losing_digits() {
     let branches = vec!["1/60 : (s'=1)"; 30];
     let model = format!(
