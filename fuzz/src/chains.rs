@@ -1,7 +1,8 @@
 //! No text makes the readers of chains and properties panic; the first byte says which reader.
 
-use guard_markov::format::{ExplicitFiles, read_drn, read_explicit, read_json};
-use guard_markov::interval::read_interval_explicit;
+use guard_markov::format::{
+    ExplicitFiles, read_drn, read_explicit, read_json, read_uncertain_explicit,
+};
 use guard_markov::{
     Checker, Definitions, Limits, Options, Scope, explore, parse_model, parse_properties,
 };
@@ -27,7 +28,13 @@ pub fn run(bytes: &[u8]) {
         }
         1 => drop(read_drn::<num_rational::BigRational>(text)),
         2 => drop(read_json::<f64>(text)),
-        3 => drop(read_interval_explicit(text)),
+        3 => {
+            let files = ExplicitFiles {
+                transitions: text,
+                ..Default::default()
+            };
+            drop(read_uncertain_explicit(&files));
+        }
         4 => {
             if let Ok(model) = parse_model(text) {
                 let _ = explore::<f64>(&model, &Definitions::new(), &Limits { max_states: 1000 });

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use super::failure::{Failure, complain, warn};
 use crate::learn::Model;
 use guard_markov::format::{
-    ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json, read_uncertain_explicit,
+    ExplicitFile, ExplicitFiles, has_intervals, read_drn, read_explicit, read_json,
+    read_uncertain_explicit,
 };
-use guard_markov::interval::{UncertainChain, has_intervals};
+use guard_markov::interval::UncertainChain;
 use guard_markov::{
     Chain, Definitions, Limits, Overlap, Scalar, Scope, TextError, explore, parse_model,
 };
@@ -136,16 +137,7 @@ impl ChainArgs {
                 )));
             }
         };
-        if deadlocks > 0 {
-            let states = if deadlocks == 1 {
-                "state has"
-            } else {
-                "states have"
-            };
-            warn(&format!(
-                "{deadlocks} {states} no transition: added a self-loop and the label \"deadlock\" to each"
-            ));
-        }
+        warn_of_deadlocks(deadlocks);
         Ok(LoadedChain { chain, scope })
     }
 
@@ -171,10 +163,11 @@ impl ChainArgs {
             labels: label_text.as_deref(),
             rewards: Vec::new(),
         };
-        let chain = read_uncertain_explicit(&files).map_err(|(file, wrong)| {
+        let (chain, deadlocks) = read_uncertain_explicit(&files).map_err(|(file, wrong)| {
             let labels = labels.as_deref().filter(|_| file == ExplicitFile::Labels);
             at(labels.unwrap_or(path), &wrong)
         })?;
+        warn_of_deadlocks(deadlocks);
         Ok(Some(chain))
     }
 
@@ -233,6 +226,17 @@ impl ChainArgs {
 }
 
 /// Warns about commands with overlapping guards: such a model is often meant as one with choices (`mdp`).
+fn warn_of_deadlocks(deadlocks: usize) {
+    let states = match deadlocks {
+        0 => return,
+        1 => "state has",
+        _ => "states have",
+    };
+    warn(&format!(
+        "{deadlocks} {states} no transition: added a self-loop and the label \"deadlock\" to each"
+    ));
+}
+
 fn warn_of_overlap(path: &Path, overlap: &Overlap) {
     let [first, second] = overlap.places;
     warn(&format!(

@@ -1,7 +1,7 @@
 //! Reads PRISM's explicit files: `.tra`, `.lab`, `.srew`, `.trew`.
 
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
-use super::super::interval::{UncertainChain, read_interval_explicit};
+use super::super::interval::{RowSet, UncertainChain};
 use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
 use super::Imported;
@@ -98,29 +98,46 @@ pub fn read_explicit<V: Scalar>(
     Ok(Imported { chain, deadlocks })
 }
 
-/// Reads a chain whose probabilities are intervals: `source target [low,high]`. It has no rewards.
+/// Returns whether a transitions file contains intervals.
+pub fn has_intervals(text: &str) -> bool {
+    text.contains('[')
+}
+
+/// Reads a chain whose probabilities are intervals: `source target [low,high]`, or a number. It has no rewards. Also returns the number
+/// of states that had no transition and got a self-loop.
 ///
 /// # Errors
 /// The file with the fault, its position and its description.
 pub fn read_uncertain_explicit(
     files: &ExplicitFiles<'_>,
-) -> Result<UncertainChain, (ExplicitFile, TextError)> {
-    let mut chain = read_interval_explicit(files.transitions)
+) -> Result<(UncertainChain, usize), (ExplicitFile, TextError)> {
+    let (mut chain, deadlocks) = uncertain_transitions(files.transitions)
         .map_err(|wrong| (ExplicitFile::Transitions, wrong))?;
+    chain.add_label("deadlock", chain.set(deadlocks.iter().copied()));
     if let Some(text) = files.labels {
         let found = labels(text, chain.len()).map_err(|wrong| (ExplicitFile::Labels, wrong))?;
         for (name, states) in found {
-            let set = chain.set(states);
+            let mut set = chain.set(states);
+            if name == "deadlock" {
+                set.union_with(&chain.set(deadlocks.iter().copied()));
+            }
             chain.add_label(&name, set);
         }
     }
-    Ok(chain)
+    Ok((chain, deadlocks.len()))
 }
 
 /// The minimal length in bytes of a line with a transition: `0 1 1`.
 const SHORTEST: usize = 5;
 
-fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextError> {
+/// A transition with the number of its line.
+type Entry<P> = (u32, u32, P, u32);
+
+/// Returns the number of states and the transitions, those of a source side by side.
+fn entries<P>(
+    text: &str,
+    mut probability: impl FnMut(&mut Fields<'_>) -> Result<P, TextError>,
+) -> Result<(usize, Vec<Entry<P>>), TextError> {
     let mut all = lines(text, "#");
     let mut header = all
         .next()
@@ -142,24 +159,13 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
         return Err(header.error(format!("{states} states exceed the supported number")));
     }
     let states = states as usize;
-    let mut found: Vec<(u32, u32, V, u32)> = Vec::with_capacity(count.min(text.len() / SHORTEST));
+    let mut found: Vec<Entry<P>> = Vec::with_capacity(count.min(text.len() / SHORTEST));
     let mut sorted = true;
     for mut line in all {
         let number = line.place().line;
         let from = line.state(states)?;
         let to = line.state(states)?;
-        let place = line.place();
-        let probability: V = line.number("a probability")?;
-        let sound = probability >= V::zero() && probability <= V::one();
-        if !sound {
-            return Err(TextError::new(
-                place,
-                format!(
-                    "the probability {} is not between 0 and 1",
-                    probability.text()
-                ),
-            ));
-        }
+        let probability = probability(&mut line)?;
         // PRISM may append the name of the action.
         let _ = line.next();
         line.end()?;
@@ -178,6 +184,20 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     if !sorted {
         found.sort_by_key(|entry| entry.0);
     }
+    Ok((states, found))
+}
+
+fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextError> {
+    let (states, found) = entries(text, |line| {
+        let place = line.place();
+        let probability: V = line.number("a probability")?;
+        if probability >= V::zero() && probability <= V::one() {
+            return Ok(probability);
+        }
+        let text = probability.text();
+        let message = format!("the probability {text} is not between 0 and 1");
+        Err(TextError::new(place, message))
+    })?;
     let mut builder = ChainBuilder::with_capacity(states, found.len());
     let mut entries = found.into_iter().peekable();
     for state in 0..states as u32 {
@@ -192,6 +212,48 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     }
     let deadlocks = builder.deadlocks().len();
     Ok((builder, deadlocks))
+}
+
+/// Returns the chain, and the states without a transition, which get a self-loop.
+fn uncertain_transitions(text: &str) -> Result<(UncertainChain, Vec<u32>), TextError> {
+    let (states, mut found) = entries(text, |line| line.bounds())?;
+    found.sort_by_key(|entry| (entry.0, entry.1));
+    // Bounds of one transition cannot be added up: which parts go together is unknown.
+    if let Some(pair) = found
+        .windows(2)
+        .find(|pair| pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1)
+    {
+        let (from, to, _, line) = pair[1];
+        let message = format!("the transition from state {from} to state {to} is given twice");
+        return Err(TextError::new(TextPosition::line(line as usize), message));
+    }
+    let mut rows = Vec::with_capacity(states);
+    let mut deadlocks = Vec::new();
+    let mut entries = found.into_iter().peekable();
+    for state in 0..states as u32 {
+        let (mut successors, mut lower, mut upper) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some((_, to, (low, high), _)) = entries.next_if(|entry| entry.0 == state) {
+            successors.push(to);
+            lower.push(low);
+            upper.push(high);
+        }
+        if successors.is_empty() {
+            deadlocks.push(state);
+            rows.push((vec![state], RowSet::Point(vec![1.0])));
+        } else {
+            rows.push((successors, RowSet::Box { lower, upper }));
+        }
+    }
+    let chain = UncertainChain::new(rows).map_err(|wrong| {
+        let message = match wrong {
+            ChainError::RowSum { state, sum } => {
+                format!("no distribution of state {state} sums to 1: its bounds allow {sum}")
+            }
+            other => other.to_string(),
+        };
+        TextError::new(TextPosition::line(1), message)
+    })?;
+    Ok((chain, deadlocks))
 }
 
 /// Returns the names of the labels with their states.

@@ -99,6 +99,39 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// Returns the next field, `[low,high]` or a number, as bounds of a probability.
+    pub(super) fn bounds(&mut self) -> Result<(f64, f64), TextError> {
+        let place = self.place();
+        let (low, high) = match self.rest.trim_start().strip_prefix('[') {
+            None => {
+                let number = self.number("a probability")?;
+                (number, number)
+            }
+            Some(rest) => {
+                let (inside, after) = rest.split_once(']').unwrap_or((rest, ""));
+                let pair = inside.split_once(',').and_then(|(low, high)| {
+                    Some((Scalar::parse(low.trim())?, Scalar::parse(high.trim())?))
+                });
+                self.rest = after;
+                pair.ok_or_else(|| {
+                    let message = format!("expected an interval `[low,high]`, found `[{inside}`");
+                    TextError::new(place, message)
+                })?
+            }
+        };
+        for probability in [low, high] {
+            if !(0.0..=1.0).contains(&probability) {
+                let message = format!("the probability {probability} is not between 0 and 1");
+                return Err(TextError::new(place, message));
+            }
+        }
+        if low > high {
+            let message = format!("the interval [{low},{high}] is empty");
+            return Err(TextError::new(place, message));
+        }
+        Ok((low, high))
+    }
+
     /// Returns an error if another field follows.
     pub(super) fn end(&mut self) -> Result<(), TextError> {
         let place = self.place();
@@ -114,7 +147,7 @@ const MAX_TRUST: usize = 1 << 20;
 
 /// Returns an error message if more than a million states are declared and not each of them can have a transition. This
 /// prevents a short file from taking much memory.
-pub(in super::super) fn too_many_states(states: usize, transitions: usize) -> Option<String> {
+pub(super) fn too_many_states(states: usize, transitions: usize) -> Option<String> {
     (states > transitions.max(MAX_TRUST)).then(|| {
         format!("{states} states declared, but only {transitions} transitions: most states would have none")
     })

@@ -14,8 +14,9 @@ mod write;
 
 pub use dot::write_dot;
 pub use drn::{read_drn, write_drn};
-pub use explicit::{ExplicitFile, ExplicitFiles, read_explicit, read_uncertain_explicit};
-pub(super) use fields::too_many_states;
+pub use explicit::{
+    ExplicitFile, ExplicitFiles, has_intervals, read_explicit, read_uncertain_explicit,
+};
 pub use json::{read_json, write_json};
 pub use write::{ExplicitTexts, write_explicit, write_prism};
 

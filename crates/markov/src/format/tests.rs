@@ -3,7 +3,8 @@ use num_rational::BigRational;
 use super::super::check::{Answer, Checker, Options};
 use super::super::prism::{Scope, parse_properties};
 use super::super::scalar::{Estimate, Scalar, parse_rational};
-use super::{ExplicitFiles, read_explicit};
+use super::{ExplicitFiles, read_explicit, read_uncertain_explicit};
+use crate::interval::{Steps, robust_until};
 
 /// Returns the number of a property in state 0.
 fn number<V: Scalar>(files: &ExplicitFiles<'_>, property: &str) -> V::Estimate {
@@ -74,4 +75,54 @@ fn a_sum_that_rounding_alone_moves_from_one_changes_nothing() {
     };
     let chain = read_explicit::<f64>(&files).unwrap().chain;
     assert!(chain.row(0).all(|(_, probability)| *probability == 0.1));
+}
+
+fn uncertain(transitions: &str) -> Result<(crate::interval::UncertainChain, usize), String> {
+    let files = ExplicitFiles {
+        transitions,
+        ..Default::default()
+    };
+    read_uncertain_explicit(&files).map_err(|(_, wrong)| wrong.message)
+}
+
+#[test]
+fn intervals_are_read_from_a_file() {
+    let text = "3 3\n0 1 [0.2, 0.4] go\n0 2 [0.5,0.9]\n1 1 1\n";
+    let (chain, deadlocks) = uncertain(text).unwrap();
+    assert_eq!(
+        (deadlocks, chain.label("deadlock")),
+        (1, Some(&chain.set([2])))
+    );
+    let bounds = robust_until(
+        &chain,
+        &chain.graph().all(),
+        &chain.set([1]),
+        Steps::Unbounded,
+        1e-9,
+    );
+    assert!((bounds.lower[0] - 0.2).abs() < 1e-8, "{bounds:?}");
+    assert!((bounds.upper[0] - 0.4).abs() < 1e-8, "{bounds:?}");
+    for (wrong, why) in [
+        ("", "empty transitions file"),
+        ("0 0", "the model has no states"),
+        ("2 1 1\n0 1 [1,1]", "third number"),
+        (
+            "3 5\n0 1 [0.4,0.6]\n0 2 [0.4,0.6]",
+            "expected 5 transitions, found 2",
+        ),
+        ("2 1\n0 2 [0.1,0.2]", "state 2 does not exist"),
+        ("2 1\n0 1 [0.5,0.2]", "empty"),
+        ("2 1\n0 1 [0.5,nan]", "expected an interval"),
+        ("2 1\n0 1 [0.5", "expected an interval"),
+        ("2 1\n0 1 [0.5,1.5]", "not between 0 and 1"),
+        ("2 1\n0 1 [0.5,1] go 7", "unexpected `7`"),
+        ("2 1\n0 1 [0.1,0.2]", "no distribution of state 0 sums to 1"),
+        (
+            "2 2\n0 1 [0.1,0.9]\n0 1 [0.1,0.9]",
+            "from state 0 to state 1 is given twice",
+        ),
+    ] {
+        let found = uncertain(wrong).unwrap_err();
+        assert!(found.contains(why), "{wrong}: {found}");
+    }
 }

@@ -9,13 +9,11 @@
 //! et al., "Polynomial-time verification of PCTL properties of MDPs with convex uncertainties", CAV 2013.
 
 pub mod confidence;
-mod read;
 mod robust;
 mod row;
 #[cfg(test)]
 mod tests;
 
-pub use read::{has_intervals, read_interval_explicit};
 pub use robust::{Bounds, Steps, robust_until};
 pub use row::RowSet;
 
@@ -116,6 +114,11 @@ impl UncertainChain {
             chain.add_label(name, states.clone());
         }
         Ok(chain)
+    }
+
+    /// Returns a set of states.
+    pub fn set(&self, states: impl IntoIterator<Item = u32>) -> NodeSet {
+        self.graph.set(states)
     }
 
     /// Adds a label; a nonempty `init` replaces the initial states.

@@ -234,30 +234,6 @@ fn extremes_are_those_of_the_corners() {
     close(set.extreme(&[0.0, 1.0, 0.5], false), 0.2 + 0.5 * 0.5, 1e-15);
 }
 
-#[test]
-fn intervals_are_read_from_a_file() {
-    let chain = read_interval_explicit("3 3\n0 1 [0.2,0.4]\n0 2 [0.5,0.9]\n1 1 1\n").unwrap();
-    let bounds = robust_until(
-        &chain,
-        &chain.graph().all(),
-        &chain.set([1]),
-        Steps::Unbounded,
-        1e-9,
-    );
-    close(bounds.lower[0], 0.2, 1e-8);
-    close(bounds.upper[0], 0.4, 1e-8);
-    for wrong in [
-        "",
-        "0 0",
-        "2 1\n0 2 [0.1,0.2]",
-        "2 1\n0 1 [0.5,0.2]",
-        "2 1\n0 1 [0.5,nan]",
-        "2 1\n0 1 [0.1,0.2]",
-    ] {
-        assert!(read_interval_explicit(wrong).is_err(), "{wrong}");
-    }
-}
-
 /// A linear congruential generator (Knuth) with a fixed seed, uniform from 0 to 1.
 struct Uniform(u64);
 
