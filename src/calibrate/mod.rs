@@ -30,7 +30,7 @@ use crate::abstraction::{Key, ObservedState};
 use crate::hir::{Binary, Bound, Claim, Formula, Spec, Unary};
 use crate::ids::{ClaimId, FormulaId};
 use crate::learn::{Counts, Ending, InvalidPolicy, Walk};
-use crate::query::{Course, Forecast, Position, QueryError, Tail};
+use crate::query::{ChainStates, Course, Forecast, Position, QueryError, Tail};
 use crate::value::Truth;
 use guard_markov::interval::confidence::clopper_pearson;
 
@@ -285,11 +285,13 @@ impl One<'_> {
                 .risk(self.place, position, &course.category)
                 .filter(|risk| risk.is_finite())
         };
+        let states = |position: &Position| self.forecast.states(self.place, position);
         // After the event there is no forecast to compare.
         let up_to = at.map_or(course.positions.len(), |at| at + 1);
         Ok(Run {
             course,
             risks: course.positions[..up_to].iter().map(risk).collect(),
+            states: course.positions[1..up_to].iter().map(states).collect(),
             outcomes: std::iter::once(begin).chain(after).collect(),
             at,
         })
@@ -325,11 +327,11 @@ impl One<'_> {
         })
     }
 
-    fn states(&self, visits: FxHashMap<(SmolStr, Key), Visits>) -> Vec<StateCheck> {
+    fn states(&self, visits: FxHashMap<(SmolStr, ChainStates), Visits>) -> Vec<StateCheck> {
         let mut found: Vec<StateCheck> = visits
             .into_iter()
-            .map(|((category, key), of)| {
-                let name = self.forecast.space().describe(key);
+            .map(|((category, states), of)| {
+                let name = self.forecast.name(self.place, &states);
                 StateCheck {
                     state: if category.is_empty() {
                         name

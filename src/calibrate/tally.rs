@@ -8,7 +8,7 @@ use super::memory;
 use super::roc::Scored;
 use super::score::Forecasted;
 use crate::abstraction::Key;
-use crate::query::Tail;
+use crate::query::{ChainStates, Tail};
 use crate::value::Truth;
 
 /// A run, what the model forecasts in it, and what happened.
@@ -16,6 +16,8 @@ pub(super) struct Run<'c> {
     pub(super) course: &'c Followed,
     /// The forecast before the first step, then after each, up to the feared event; `None` in a state that no training trace visited.
     pub(super) risks: Vec<Option<f64>>,
+    /// The states of the chain after each step. What the model says depends on all that they remember.
+    pub(super) states: Vec<ChainStates>,
     /// Whether what is forecast there came true.
     pub(super) outcomes: Vec<Truth>,
     /// The step at which the feared event happened.
@@ -33,12 +35,12 @@ pub(super) struct Tally<'c> {
     pub(super) unseen: u64,
     /// The number of forecasts with unknown outcome.
     pub(super) open: u64,
-    pub(super) visits: FxHashMap<(SmolStr, Key), Visits>,
+    pub(super) visits: FxHashMap<(SmolStr, ChainStates), Visits>,
     /// The states of each run up to the feared event, and the symbol of its end.
     pub(super) remembered: Vec<(&'c [Key], Option<u32>)>,
 }
 
-/// The runs that visited a state of a category, from the first visit of each on.
+/// The runs that visited a state of the chain of a category, from the first visit of each on.
 pub(super) struct Visits {
     pub(super) risk: f64,
     pub(super) traces: u64,
@@ -76,13 +78,13 @@ impl<'c> Tally<'c> {
                     happened: *known == Truth::True,
                 }),
             }
-            let Some(key) = place.checked_sub(1).map(|step| course.keys[step]) else {
+            let Some(states) = place.checked_sub(1).map(|step| &run.states[step]) else {
                 continue;
             };
-            if !visited.insert(key) {
+            if !visited.insert(states) {
                 continue;
             }
-            let state = (course.category.clone(), key);
+            let state = (course.category.clone(), states.clone());
             let visits = self.visits.entry(state).or_insert(Visits {
                 risk,
                 traces: 0,

@@ -146,6 +146,43 @@ fn warnings_by_hand() {
 }
 
 #[test]
+fn a_state_is_all_that_the_chain_remembers() {
+    let spec = r#"
+event { s: string }
+abstraction a { over s  absorbing s == "u" }
+model m = learn a { order 2 }
+query risk = P=? [ F s == "u" ] on m
+"#;
+    // Whether `c` leads to `u` depends on the step before it, and on nothing else.
+    let mut runs = vec!["a c u"; 40];
+    runs.extend(["b c z"; 40]);
+    let states = |runs: &[&str]| {
+        let (_, found) = calibrated(spec, runs, runs, &[]);
+        let states = found[0]["queries"][0]["states"].as_array().unwrap().clone();
+        let mut states: Vec<(String, f64, bool)> = states
+            .iter()
+            .map(|state| {
+                let name = state["state"].as_str().unwrap().to_owned();
+                (
+                    name,
+                    state["risk"].as_f64().unwrap(),
+                    state["agrees"] == true,
+                )
+            })
+            .collect();
+        states.sort_by(|one, other| one.0.cmp(&other.0));
+        states
+    };
+    let found = states(&runs);
+    assert!(found.iter().all(|state| state.2), "{found:?}");
+    let risk = |name: &str| found.iter().find(|state| state.0 == name).unwrap().1;
+    assert_eq!(risk("s=\"a\" → s=\"c\""), 1.0);
+    assert_eq!(risk("s=\"b\" → s=\"c\""), 0.0);
+    runs.reverse();
+    assert_eq!(found, states(&runs));
+}
+
+#[test]
 fn labels_from_elsewhere_say_which_traces_are_bad() {
     let trained = ["a c u", "a c d", "a d", "a d"];
     let (folder, _) = calibrated(SPEC, &trained, &["a c d", "a d", "a d"], &[]);

@@ -165,6 +165,11 @@ impl Position {
     }
 }
 
+/// The states of the chain of a query that a position may be: of each, what the chain remembers, and the states of the monitors of the
+/// query.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ChainStates(Vec<(Box<[Key]>, Box<[u32]>)>);
+
 /// The greatest number of possible states of a position that is tracked.
 const MOST_POSSIBLE: usize = 64;
 
@@ -554,6 +559,34 @@ impl Forecast {
             Truth::False => Some(0.0),
             Truth::Unknown => None,
         }
+    }
+
+    /// Returns the states of the chain of a query that a position may be.
+    pub fn states(&self, query: usize, position: &Position) -> ChainStates {
+        let mut states = Vec::with_capacity(position.possible.len());
+        self.each(query, position, &mut |keys, monitors| {
+            states.push((keys.into(), monitors.into()));
+        });
+        // They differ in monitors of other queries alone.
+        states.dedup();
+        ChainStates(states)
+    }
+
+    /// Returns the name of states of the chain of a query, as answers for all states have it.
+    pub fn name(&self, query: usize, states: &ChainStates) -> String {
+        let own = self.queries.get(query).into_iter().flatten();
+        let own: Vec<&Monitor> = own.map(|place| &self.monitors[*place]).collect();
+        let name = |(keys, monitors): &(Box<[Key]>, Box<[u32]>)| {
+            let parts: Vec<String> = keys.iter().map(|key| self.space().describe(*key)).collect();
+            let mut name = parts.join(" → ");
+            for (monitor, state) in own.iter().zip(monitors) {
+                let property = &self.space().spec().property(monitor.property).name;
+                name.push_str(&format!(", {property}@{state}"));
+            }
+            name
+        };
+        let names: Vec<String> = states.0.iter().map(name).collect();
+        names.join(" or ")
     }
 
     /// Returns a readable form of a position: `exposure=credentials, reach=network`.
