@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
@@ -474,19 +475,24 @@ fn write_no_return(
     } else {
         format!(" ({category})")
     };
+    let inevitable = match &points.inevitable {
+        Some(states) => format!("{} with an unavoidable event", number(states.len() as u64)),
+        None => "the declared transitions are too many to list where the event is unavoidable"
+            .to_owned(),
+    };
     writeln!(
         out,
-        "  points of no return{of}: {} with a risk of {threshold} or more, {} with an unavoidable event",
+        "  points of no return{of}: {} with a risk of {threshold} or more, {inevitable}",
         number(points.likely.len() as u64),
-        number(points.inevitable.len() as u64)
     )?;
+    let inevitable: FxHashSet<&String> = points.inevitable.iter().flatten().collect();
     for (state, risk, least) in &points.likely {
         let least = match least {
             Some(least) if *least >= threshold => " (confirmed by the traces)".to_owned(),
             Some(least) => format!(" (at least {least:.3} according to the traces)"),
             None => String::new(),
         };
-        let sure = if points.inevitable.contains(state) {
+        let sure = if inevitable.contains(state) {
             ", inevitable"
         } else {
             ""

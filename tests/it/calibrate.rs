@@ -183,6 +183,45 @@ query risk = P=? [ F s == "u" ] on m
 }
 
 #[test]
+fn declared_transitions_that_cannot_be_listed_leave_out_what_reads_them() {
+    let runs = ["a u", "a b", "c b", "d u"];
+    let args = ["--max-transitions", "10", "--no-return", "0.9"];
+    let (folder, found) = calibrated(SPEC, &runs, &runs, &args);
+    close(&found[0]["brier"]["predicted"], 7.0 / 13.0);
+    let returns = &found[0]["no_return"][0];
+    assert_eq!(returns["inevitable"], Value::Null);
+    assert_eq!(
+        returns["likely"],
+        json!([{"state": "s=\"d\"", "risk": 1.0, "at_least": null}])
+    );
+    let human = folder.guard(
+        &[
+            &["calibrate", "s.guard", "test.jsonl", "--model", "m.json"],
+            &args[..],
+        ]
+        .concat(),
+    );
+    assert!(
+        human.out.contains("too many to list where"),
+        "{}",
+        human.out
+    );
+    let query = [
+        "query",
+        "s.guard",
+        "--model",
+        "m.json",
+        "--format",
+        "json",
+        "--max-transitions",
+        "10",
+    ];
+    let run = folder.guard(&query);
+    let answer: Value = serde_json::from_str(&run.out).unwrap();
+    close(&answer["value"], 0.5);
+}
+
+#[test]
 fn labels_from_elsewhere_say_which_traces_are_bad() {
     let trained = ["a c u", "a c d", "a d", "a d"];
     let (folder, _) = calibrated(SPEC, &trained, &["a c d", "a d", "a d"], &[]);

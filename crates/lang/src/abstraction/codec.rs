@@ -333,6 +333,11 @@ impl Codec {
         matches!(self.kind, Kind::Monitor(_))
     }
 
+    /// Whether every step is possible for this component: it follows no property.
+    pub(super) fn is_free(&self) -> bool {
+        !self.is_monitor() && !matches!(self.kind, Kind::Violated)
+    }
+
     /// Whether a step between two codes is possible for this component alone: a violated property stays violated.
     pub(super) fn may_follow(&self, from: u32, to: u32) -> bool {
         !matches!(self.kind, Kind::Violated) || to >= from

@@ -250,6 +250,12 @@ impl Rules<'_> {
         true
     }
 
+    /// Whether every valid state may follow every other.
+    pub fn is_free(&self) -> bool {
+        let codecs = &self.space.codecs;
+        self.of.n_step == 0 && codecs.iter().all(|codec| codec.is_free())
+    }
+
     /// Returns all valid states, in the order of their keys, with known texts only.
     ///
     /// # Errors

@@ -124,6 +124,14 @@ impl Rows {
             (Err(_), false) => None,
         };
         let known = counts.nodes.len();
+        if let (Some(states), true, true) = (&states, declared, rules.is_free()) {
+            // Each visited state leads to all states: that these are too many is known without listing them.
+            let last = counts.nodes.iter().filter_map(|keys| keys.last());
+            let moving = last.filter(|key| !rules.is_absorbing(**key)).count();
+            if moving.saturating_mul(states.len()) > limits.transitions {
+                return Err(too_many());
+            }
+        }
         let exits = counts.exits();
         let visits = counts.visits();
         let mut successors: FxHashMap<Option<Key>, Vec<u32>> = FxHashMap::default();

@@ -7,6 +7,8 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::answer::{ClaimAnswer, Figure, Graphs};
 use super::chain::{Learned, Vertex};
 use super::error::QueryError;
@@ -83,8 +85,8 @@ pub struct Drawing {
 pub struct NoReturn {
     /// By name: the probability, and its proven lower bound if the counts support one.
     pub likely: Vec<(String, f64, Option<f64>)>,
-    /// The states from which the event cannot be avoided on the declared transitions.
-    pub inevitable: Vec<String>,
+    /// The states from which the event cannot be avoided on the declared transitions; `None` if these are too many to list.
+    pub inevitable: Option<Vec<String>>,
 }
 
 impl<'a, V: Scalar> Session<'a, V> {
@@ -162,11 +164,9 @@ impl<'a, V: Scalar> Session<'a, V> {
             // Every declared transition is possible, for any smoothing.
             let all = match main.is_declared {
                 true => main,
-                false => match counted.form(true, 1.0, claim, &self.options) {
-                    Ok(form) => form,
-                    // The declared transitions cannot be listed, so no bound can be computed.
-                    Err(QueryError::Space(_)) => return Ok(answer),
-                    Err(other) => return Err(other),
+                false => match counted.declared(claim, &self.options)? {
+                    Some(form) => form,
+                    None => return Ok(answer),
                 },
             };
             if all.learned.chain.graph().edge_count() <= MOST_BOUNDED {
@@ -263,30 +263,39 @@ impl<'a, V: Scalar> Session<'a, V> {
         confidence: Confidence,
     ) -> Result<NoReturn, QueryError> {
         let answer = self.ask(claim, Some(confidence))?;
-        let mut found = NoReturn::default();
-        let mut reached = Vec::new();
+        let mut found = NoReturn {
+            inevitable: Some(Vec::new()),
+            ..NoReturn::default()
+        };
+        let mut reached = FxHashSet::default();
         if let ChainSource::Learned(counted) = &self.source {
-            let all = counted.form(true, 1.0, claim, &self.options)?;
-            if let Some([target, sure]) = all.evaluation.inevitable(claim)? {
-                let names = all.evaluation.names();
+            let declared = counted.declared(claim, &self.options)?;
+            let form = match &declared {
+                Some(form) => Rc::clone(form),
+                None => counted.main(claim, &self.options)?,
+            };
+            if let Some([target, sure]) = form.evaluation.inevitable(claim)? {
+                let names = form.evaluation.names();
                 let name = |state: usize| names[state].clone();
+                let inevitable = sure.difference(&target).map(name).collect();
                 // A text that no trace has shown may always come before the event.
-                if !all.rows.is_open {
-                    found.inevitable = sure.difference(&target).map(name).collect();
-                }
+                found.inevitable = declared.map(|_| match form.rows.is_open {
+                    true => Vec::new(),
+                    false => inevitable,
+                });
                 reached = target.ones().map(name).collect();
             }
         }
+        let least: FxHashMap<&str, f64> = (answer.interval.iter())
+            .flat_map(|interval| &interval.per_state)
+            .map(|(name, range)| (&**name, range.lower))
+            .collect();
         for (state, figure) in &answer.per_state {
             let risk = figure.finite().filter(|risk| *risk >= threshold);
-            let Some(risk) = risk.filter(|_| !reached.contains(state)) else {
-                continue;
-            };
-            let least = answer.interval.as_ref().and_then(|interval| {
-                let of = interval.per_state.iter().find(|(name, _)| name == state);
-                of.map(|(_, range)| range.lower)
-            });
-            found.likely.push((state.clone(), risk, least));
+            if let Some(risk) = risk.filter(|_| !reached.contains(state)) {
+                let least = least.get(&**state).copied();
+                found.likely.push((state.clone(), risk, least));
+            }
         }
         Ok(found)
     }
@@ -332,9 +341,10 @@ impl<'a, V: Scalar> Counted<'a, V> {
         let plain = seen.evaluation.answer(claim)?.value;
         if let Some(value) = plain.as_ref().and_then(Figure::finite) {
             let accuracy = &options.accuracy;
+            // What cannot be proven as precisely as asked is left out.
             answer.asymptotic = event
                 .asymptotic(&seen.learned, &seen.rows, value, level.error, accuracy)
-                .map_err(QueryError::NotConverged)?;
+                .unwrap_or_default();
         }
         Ok(counts)
     }
@@ -348,6 +358,20 @@ impl<'a, V: Scalar> Counted<'a, V> {
             return self.form(true, 1.0, claim, options);
         }
         self.form(smoothing > 0.0, smoothing, claim, options)
+    }
+
+    /// Returns the form with all declared transitions, or `None` if these cannot be listed, or their product with monitors is too large:
+    /// then the results that read them are left out.
+    fn declared(
+        &self,
+        claim: &Claim,
+        options: &Options,
+    ) -> Result<Option<Rc<Form<'a, V>>>, QueryError> {
+        match self.form(true, 1.0, claim, options) {
+            Ok(form) => Ok(Some(form)),
+            Err(QueryError::Space(_) | QueryError::TooLarge { .. }) => Ok(None),
+            Err(other) => Err(other),
+        }
     }
 
     fn rows(&self, declared: bool) -> Result<Rc<Rows>, QueryError> {
