@@ -252,6 +252,23 @@ query open = P=? [ F s == "nothing" ] on p
 }
 
 #[test]
+fn exact_rewards_are_those_that_the_spec_says() {
+    let spec = r#"
+event { s: string }
+abstraction a { over s  reward cost = if s == "v" then 0.1 else 2 }
+model m = learn a { }
+query cost = R{"cost"}=? [ C ] on m
+"#;
+    let trace = r#"{"id":"t","events":[{"s":"w"},{"s":"v"}]}"#;
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", trace)]);
+    folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
+    let found = answers(&folder, &["s.guard", "--model", "m.json", "--exact"]);
+    assert_eq!(found[0]["exact"], "21/10");
+    let found = answers(&folder, &["s.guard", "--model", "m.json"]);
+    close(&found[0]["value"], 2.1);
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let folder = worked();
     let cases: [(&[&str], &str); 4] = [

@@ -6,7 +6,7 @@ use super::{Key, Space, SpaceError};
 use crate::eval::{LimitError, StateCode, StateEval};
 use crate::hir::Source;
 use crate::ids::{ExprId, PropertyId};
-use crate::value::{Cell, Truth, Value};
+use crate::value::{Cell, Number, Truth, Value};
 use guard_automata::StateSet;
 
 /// Evaluates the rules of an abstraction in its states; create one for each thread with [`Space::rules`].
@@ -161,14 +161,14 @@ impl Rules<'_> {
     }
 
     /// Returns the value of a reward of the abstraction in the state, or `None` if it has no numeric value there.
-    pub fn reward(&mut self, number: usize, key: Key) -> Option<f64> {
+    pub fn reward(&mut self, number: usize, key: Key) -> Option<Number> {
         let first = self.of.n_valid + self.of.n_step + self.of.n_absorbing + self.of.n_terminal;
         if number >= self.of.n_rewards {
             return None;
         }
         self.enter(key);
         match self.eval.cell(first + number, &self.cells) {
-            Cell::Known(Value::Number(value)) => Some(value.to_f64()),
+            Cell::Known(Value::Number(value)) => Some(value.clone()),
             _ => None,
         }
     }

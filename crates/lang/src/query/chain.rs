@@ -8,7 +8,7 @@ use crate::hir::Spec;
 use crate::ids::{ExprId, PropertyId};
 use crate::learn::{ChainPosition, Origin, RowLimits, Rows, Subject};
 use crate::translate::translate;
-use crate::value::Truth;
+use crate::value::{Number, Truth};
 use guard_automata::graph::NodeSet;
 use guard_automata::{self, Atom, CompileError, Dfa, Finality, StateId, StateSet};
 use guard_markov::{Chain, ChainBuilder, Rewards, Scalar};
@@ -191,10 +191,10 @@ impl<V: Scalar> Learned<V> {
         self.chain.add_label("end", self.ended.clone());
         let mut rules = subject.space.rules(&subject.rules);
         let declared = &subject.space.abstraction().rewards;
-        let mut reward = |name: String, of: &mut dyn FnMut(Key) -> f64| {
+        let mut reward = |name: String, of: &mut dyn FnMut(Key) -> V| {
             let each = self.vertices.iter().map(|vertex| {
                 let key = rows.places[vertex.state as usize].key();
-                V::from_f64(key.map_or(0.0, &mut *of))
+                key.map_or_else(V::zero, &mut *of)
             });
             let state: Vec<V> = each.collect();
             self.chain.add_rewards(Rewards {
@@ -204,11 +204,17 @@ impl<V: Scalar> Learned<V> {
             })
         };
         if !declared.iter().any(|declared| declared.name.is_none()) {
-            reward(String::new(), &mut |_| 1.0)?;
+            reward(String::new(), &mut |_| V::one())?;
         }
         for (number, declared) in declared.iter().enumerate() {
             let name = declared.name.as_deref().unwrap_or_default().to_owned();
-            reward(name, &mut |key| rules.reward(number, key).unwrap_or(0.0))?;
+            // As it is written: the double of 0.1 is another fraction.
+            let parsed = |number: Number| {
+                V::parse(&number.to_string()).unwrap_or_else(|| V::from_f64(number.to_f64()))
+            };
+            reward(name, &mut |key| {
+                rules.reward(number, key).map_or_else(V::zero, parsed)
+            })?;
         }
         Ok(())
     }
