@@ -9,6 +9,7 @@ use super::branching::Place;
 use super::names::{ItemRef, Space};
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::reads::visit;
 use crate::hir::{
     Abstraction, Branching, Claim, ClaimFormula, Component, Domain, Expr, Learn, Model,
     ModelSource, Pac, Source, Subject, reads,
@@ -277,14 +278,11 @@ impl<'a> Checker<'a> {
         if let Expr::Branching(branching) = spec.exprs.get(id) {
             return Some(vec![spec.branchings.get(*branching).clone()]);
         }
-        let mut todo = spec.exprs.operands(id);
-        while let Some(id) = todo.pop() {
-            if matches!(spec.exprs.get(id), Expr::Branching(_)) {
-                return Some(Vec::new());
-            }
-            todo.extend(spec.exprs.operands(id));
-        }
-        None
+        let mut has_one = false;
+        visit(spec, [id], |id| {
+            has_one |= matches!(spec.exprs.get(id), Expr::Branching(_));
+        });
+        has_one.then(Vec::new)
     }
 
     /// Reports conditions in a claim that the states of the model do not decide.
