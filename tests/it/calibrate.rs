@@ -158,7 +158,7 @@ query risk = P=? [ F s == "u" ] on m
     runs.extend(["b c z"; 40]);
     let states = |runs: &[&str]| {
         let (_, found) = calibrated(spec, runs, runs, &[]);
-        let states = found[0]["queries"][0]["states"].as_array().unwrap().clone();
+        let states = found[0]["states"].as_array().unwrap().clone();
         let mut states: Vec<(String, f64, bool)> = states
             .iter()
             .map(|state| {
@@ -187,7 +187,7 @@ fn declared_transitions_that_cannot_be_listed_leave_out_what_reads_them() {
     let runs = ["a u", "a b", "c b", "d u"];
     let args = ["--max-transitions", "10", "--no-return", "0.9"];
     let (folder, found) = calibrated(SPEC, &runs, &runs, &args);
-    close(&found[0]["brier"]["predicted"], 7.0 / 13.0);
+    close(&found[0]["brier"]["predicted"], 0.4);
     let returns = &found[0]["no_return"][0];
     assert_eq!(returns["inevitable"], Value::Null);
     assert_eq!(
@@ -342,7 +342,9 @@ fn outcomes_on_traces_are_the_verdicts_of_audit() {
             .find(|line| line["query"] == format!("q{number}"))
             .unwrap();
         let states = query["states"].as_array().unwrap();
-        let first = states.iter().find(|row| row["state"] == "s=\"i\"").unwrap();
+        // Where a monitor runs along, its state is part of the name.
+        let is_first = |row: &&Value| row["state"].as_str().unwrap().starts_with("s=\"i\"");
+        let first = states.iter().find(is_first).unwrap();
         assert_eq!(first["traces"], 120);
         assert_eq!(first["open"], 0);
         let wanted = &summary["properties"][format!("p{number}")]["satisfied"];

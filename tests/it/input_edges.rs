@@ -828,7 +828,7 @@ fn single_events_are_gathered_to_be_ordered() {
     assert_eq!(records[0].id.as_deref(), Some("t"));
     assert_eq!(
         (records[0].complete, records[1].complete),
-        (Some(true), None)
+        (Some(true), Some(false))
     );
     assert_eq!(report.accounting.events, 4);
 }

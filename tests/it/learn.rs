@@ -434,7 +434,7 @@ fn counts_that_cannot_be_added_and_two_chains_of_a_category_are_refused() {
     let folder = Folder::new(&[("s.guard", CLI), ("t.jsonl", TRACES)]);
     folder.guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"]);
     let model: serde_json::Value = serde_json::from_str(&folder.read("m.json")).unwrap();
-    let mut refused = |change: &dyn Fn(&mut serde_json::Value), wanted: &str| {
+    let refused = |change: &dyn Fn(&mut serde_json::Value), wanted: &str| {
         let mut model = model.clone();
         change(&mut model);
         folder.write("changed.json", model.to_string());

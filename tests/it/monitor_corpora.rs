@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::corpora::CORPORA;
 use guard_lang::audit::{self, Judge, Listener, Progress, Readers};
-use guard_lang::eval::{Limits, Program, Wanted};
+use guard_lang::eval::{Limits, Program, TraceSource, Wanted};
 use guard_lang::hir::{ActionKind, PropertyKind, Spec};
 use guard_lang::ids::PropertyId;
 use guard_lang::input::deferred::Deferred;
@@ -22,9 +22,11 @@ use guard_lang::input::formats::FormatChoice;
 use guard_lang::input::limits::{Accounting, InputLimits};
 use guard_lang::input::open;
 use guard_lang::input::record::{Event, Record, Step};
+use guard_lang::input::spread::Facts;
 use guard_lang::modules::Loader;
 use guard_lang::monitor::{Decision, Monitor, Options};
 use guard_lang::problem::Problem;
+use guard_lang::value::Cell;
 use guard_lang::verdict::{TraceReport, Verdict};
 use guard_lang::{check, front};
 
@@ -53,7 +55,7 @@ fn add(to: &AtomicUsize, n: usize) {
 }
 
 impl Judge for Both<'_> {
-    type Open = (Event, Vec<Event>);
+    type Open = (TraceSource, Vec<Event>);
     type Report = ();
 
     fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<()> {
@@ -62,8 +64,8 @@ impl Judge for Both<'_> {
         Some(())
     }
 
-    fn open(&self, first: &Event) -> Self::Open {
-        (first.clone(), Vec::new())
+    fn open(&self, source: TraceSource) -> Self::Open {
+        (source, Vec::new())
     }
 
     fn push(&self, open: &mut Self::Open, event: Event) {
@@ -72,18 +74,24 @@ impl Judge for Both<'_> {
 
     fn finish(
         &self,
-        (first, mut events): Self::Open,
+        (source, mut events): Self::Open,
+        meta: Box<[Cell]>,
         complete: bool,
         index: u64,
         wanted: &Wanted,
     ) -> Option<()> {
-        let mut opened = (&self.program).open(&first);
+        let facts = Facts::from(meta.clone());
+        let mut opened = (&self.program).open(TraceSource {
+            meta: meta.clone(),
+            ..source
+        });
         for event in &events {
             (&self.program).push(&mut opened, event.clone());
         }
-        let report = (&self.program).finish(opened, complete, index, wanted)?;
+        let report = (&self.program).finish(opened, meta, complete, index, wanted)?;
         for (index, event) in (0..).zip(&mut events) {
             event.steps.iter_mut().for_each(|step| step.index = index);
+            event.meta = facts.clone();
         }
         self.compare(events, &report);
         Some(())

@@ -19,13 +19,8 @@ fn verdicts(folder: &Folder, arguments: &[&str]) -> Vec<(String, String)> {
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     lines
-        .filter(|line| line["type"] == "trace")
-        .map(|line| {
-            (
-                text(&line["trace"]),
-                text(&line["properties"][0]["verdict"]),
-            )
-        })
+        .filter(|line| line["type"] == "verdict")
+        .map(|line| (text(&line["trace"]), text(&line["verdict"])))
         .collect()
 }
 

@@ -150,7 +150,7 @@ pub struct Position {
 }
 
 /// One possible state of a position.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 struct PossibleState {
     /// The last states, oldest first.
     keys: Box<[Key]>,
@@ -168,7 +168,7 @@ impl Position {
 /// The states of the chain of a query that a position may be: of each, what the chain remembers, and the states of the monitors of the
 /// query.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ChainStates(Vec<(Box<[Key]>, Box<[u32]>)>);
+pub struct ChainStates(Vec<PossibleState>);
 
 /// The greatest number of possible states of a position that is tracked.
 const MOST_POSSIBLE: usize = 64;
@@ -565,7 +565,10 @@ impl Forecast {
     pub fn states(&self, query: usize, position: &Position) -> ChainStates {
         let mut states = Vec::with_capacity(position.possible.len());
         self.each(query, position, &mut |keys, monitors| {
-            states.push((keys.into(), monitors.into()));
+            states.push(PossibleState {
+                keys: keys.into(),
+                monitors: monitors.into(),
+            });
         });
         // They differ in monitors of other queries alone.
         states.dedup();
@@ -576,10 +579,14 @@ impl Forecast {
     pub fn name(&self, query: usize, states: &ChainStates) -> String {
         let own = self.queries.get(query).into_iter().flatten();
         let own: Vec<&Monitor> = own.map(|place| &self.monitors[*place]).collect();
-        let name = |(keys, monitors): &(Box<[Key]>, Box<[u32]>)| {
-            let parts: Vec<String> = keys.iter().map(|key| self.space().describe(*key)).collect();
+        let name = |of: &PossibleState| {
+            let parts: Vec<String> = of
+                .keys
+                .iter()
+                .map(|key| self.space().describe(*key))
+                .collect();
             let mut name = parts.join(" → ");
-            for (monitor, state) in own.iter().zip(monitors) {
+            for (monitor, state) in own.iter().zip(&of.monitors) {
                 let property = &self.space().spec().property(monitor.property).name;
                 name.push_str(&format!(", {property}@{state}"));
             }
