@@ -265,7 +265,7 @@ query cost = R{"cost"}=? [ C ] on m
     let found = answers(&folder, &["s.guard", "--model", "m.json", "--exact"]);
     assert_eq!(found[0]["exact"], "21/10");
     let found = answers(&folder, &["s.guard", "--model", "m.json"]);
-    close(&found[0]["value"], 2.1);
+    close(&found[0]["value"], 2.1, 1e-9);
 }
 
 #[test]
