@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 /// From `a` nothing leads to `u` at once; the start may be followed by all three.
 const SPEC: &str = r#"
-enum S { a, b, u }
-event { s: S }
+enum State { a, b, u }
+event { s: State }
 abstraction a { over s  step not (s == a and s' == u)  absorbing s == u }
 model m = learn a { smoothing 1  pac epsilon 0.05 delta 0.05 }
 query risk = P=? [ F s == u ] on m
@@ -197,8 +197,8 @@ fn distant_bounds_have_intervals_at_once() {
 #[test]
 fn intervals_cover_the_truth() {
     let spec = r#"
-enum S { a, b, u }
-event { s: S }
+enum State { a, b, u }
+event { s: State }
 abstraction a { over s  absorbing s == u }
 model m = learn a { }
 query risk = P=? [ F s == u ] on m
@@ -280,7 +280,7 @@ fn no_interval_excludes_texts_that_were_not_seen() {
 event { s: string }
 abstraction a { over s }
 model m = learn a { }
-query within = P=? [ F<=3 s == "pay" ] on m
+query in_three = P=? [ F<=3 s == "pay" ] on m
 query one_on = P=? [ X s == "pay" ] on m
 query avoided = P=? [ G<=3 s != "pay" ] on m
 query later = P=? [ F[2,3] s == "pay" ] on m
@@ -323,8 +323,8 @@ property rare = P<=0.001 [ F<=3 s == "pay" ] on m
 fn runs_that_were_cut_off_are_no_share_of_complete_ones() {
     let spec = r#"
 trace { complete from "/complete" }
-enum S { w, v, z, u }
-event { s: S }
+enum State { w, v, z, u }
+event { s: State }
 abstraction a { over s  absorbing s == u }
 model m = learn a { }
 property rare = P<=0.2 [ F s == u ] on m

@@ -61,7 +61,7 @@ struct Occurrence {
 pub(super) struct Occurrences {
     /// Blocks of [`BLOCK`] occurrences.
     older: Arc<VecDeque<Arc<[Occurrence]>>>,
-    /// How many occurrences of `older`, from its front, are no longer in the window.
+    /// The number of occurrences of `older`, from its front, that are no longer in the window.
     n_past: usize,
     /// At most [`BLOCK`] occurrences.
     recent: VecDeque<Occurrence>,

@@ -1,3 +1,5 @@
+//! Tests of rows and numbers in files, against fractions.
+
 use num_rational::BigRational;
 
 use super::super::check::{Answer, Checker, Options};

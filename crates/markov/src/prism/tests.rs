@@ -1,3 +1,5 @@
+//! Tests of constants and probabilities in models, against fractions.
+
 use num_rational::BigRational;
 
 use super::super::check::{Answer, Checker, Options};
