@@ -118,6 +118,7 @@ mod proxy_hostile;
 mod proxy_model;
 mod proxy_outcomes;
 mod proxy_rules;
+mod proxy_tasks;
 mod query_models;
 mod random_search;
 mod recipe_english;

@@ -223,17 +223,28 @@ struct Open {
     /// Whether a result of it is what the user says.
     of_user: bool,
     params: String,
-    /// The task for whose result it asks, if that is known.
-    of_task: Option<String>,
+    /// The task about which it asks, if that is known.
+    of_task: Option<usize>,
 }
 
 /// A call that became a task.
 #[derive(Clone, Debug)]
 struct Task {
+    /// No other task has it; an id may be that of a task that was given up.
+    serial: usize,
     id: String,
     call: Open,
-    /// Whether an outcome of it is recorded.
-    is_recorded: bool,
+    /// The outcome of it that is recorded.
+    outcome: Option<Failed>,
+}
+
+/// What a message about a task says of its outcome.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Open,
+    Ended(Failed),
+    /// It contains a result, and readers may differ on whose it is, or whether it is one.
+    Doubtful,
 }
 
 /// What a result says by its members.
@@ -276,8 +287,8 @@ struct World {
     n_named: usize,
     open: Vec<Open>,
     asked: Vec<Open>,
-    /// By their states.
-    questions: Vec<(String, Open)>,
+    /// By their states, if they have one.
+    questions: Vec<(Option<String>, Open)>,
     tasks: Vec<Task>,
     /// By their ids: whether the result of a task of the client is what the user says.
     client_tasks: Vec<(String, bool)>,
@@ -394,10 +405,11 @@ impl World {
         let task = self.dice.chance(4);
         let token = self.token();
         let state = match self.dice.below(4) {
-            0 if !self.questions.is_empty() => Some(self.dice.one(&self.questions).0.clone()),
+            0 if !self.questions.is_empty() => self.dice.one(&self.questions).0.clone(),
             1 => Some("\"made up\"".to_owned()),
             _ => None,
         };
+        let answers = *self.dice.one(&[None, Some("fine"), Some("LEAK")]);
         let params = format!("{tool} {args} {task}");
         let mut text = format!("{{\"name\":\"{tool}\",\"arguments\":{{\"a\":{args}}}");
         if task {
@@ -407,8 +419,15 @@ impl World {
             let token = self.spelt(token);
             text.push_str(&format!(",\"_meta\":{{\"progressToken\":{token}}}"));
         }
-        if let Some(state) = &state {
-            text.push_str(&format!(",\"requestState\":{state}"));
+        match &state {
+            Some(state) => text.push_str(&format!(",\"requestState\":{state}")),
+            None if self.dice.chance(4) => text.push_str(",\"requestState\":null"),
+            None => {}
+        }
+        if let Some(marker) = answers {
+            text.push_str(&format!(
+                ",\"inputResponses\":{{\"a\":{{\"x\":\"{marker}\"}}}}"
+            ));
         }
         text.push('}');
         let open = Open {
@@ -424,7 +443,7 @@ impl World {
             params,
             of_task: None,
         };
-        self.request(open, text, state, expected)
+        self.request(open, text, (state, answers), expected)
     }
 
     /// No token, a new one, or that of another call.
@@ -461,6 +480,7 @@ impl World {
         let (id, same) = self.request_id();
         let method = *self.dice.one(&[
             "resources/read",
+            "subscriptions/listen",
             "tools/list",
             "tasks/get",
             "tasks/list",
@@ -480,30 +500,46 @@ impl World {
             params: "other".to_owned(),
             of_task: None,
         };
-        self.request(open, "{\"uri\":\"u\u{2028}\"}".to_owned(), None, expected)
+        self.request(
+            open,
+            "{\"uri\":\"u\u{2028}\"}".to_owned(),
+            (None, None),
+            expected,
+        )
     }
 
     fn tasks_result(&mut self, expected: &mut Expected) -> String {
         let (id, same) = self.request_id();
         let known = (!self.tasks.is_empty()).then(|| self.dice.one(&self.tasks).clone());
-        // Of a task that is not in the table (of an earlier run, given up, never made) it is not known whose result it is.
         let task = known.as_ref().map(|task| task.id.clone());
-        let (tool, call) = known.map_or((None, None), |task| (task.call.tool, task.call.call));
+        let of_task = known.as_ref().map(|task| task.serial);
+        let method = *self.dice.one(&["tasks/get", "tasks/result"]);
+        let (tool, call) = match (method, known) {
+            ("tasks/get", _) => (Some(method.to_owned()), Some(plain(&id))),
+            (_, Some(task)) => (task.call.tool, task.call.call),
+            // Of a task that is not in the table (of an earlier run, given up, never made) it is not known whose result it is.
+            (_, None) => (None, None),
+        };
         let open = Open {
             call,
             id,
             same,
             number: 0,
-            method: "tasks/result",
+            method,
             tool,
             token: None,
             task: false,
             of_user: false,
             params: "other".to_owned(),
-            of_task: task.clone(),
+            of_task,
         };
         let task = task.unwrap_or("\"none\"".to_owned());
-        self.request(open, format!("{{\"taskId\":{task}}}"), None, expected)
+        self.request(
+            open,
+            format!("{{\"taskId\":{task}}}"),
+            (None, None),
+            expected,
+        )
     }
 
     /// A task may have done all the same what it was to do, and its result may be asked for later.
@@ -527,25 +563,47 @@ impl World {
         let is_new = self.open.iter().all(|other| other.same != open.id);
         if let Some(place) = known.filter(|_| is_new) {
             let task = self.tasks[place].clone();
-            self.tasks[place].is_recorded = true;
+            self.tasks[place].outcome.get_or_insert(Failed::Unknown);
             self.left(&task, expected);
         }
-        self.request(open, format!("{{\"taskId\":{task}}}"), None, expected)
+        self.request(
+            open,
+            format!("{{\"taskId\":{task}}}"),
+            (None, None),
+            expected,
+        )
     }
 
     /// Nothing more is known of a task.
     fn left(&mut self, task: &Task, expected: &mut Expected) {
-        if !task.is_recorded {
+        if task.outcome.is_none() {
             self.says(outcome(&task.call, "unknown", Failed::Unknown), expected);
         }
     }
 
-    /// An outcome of the call of a task is recorded, if it is one that a request asked for.
-    fn recorded(&mut self, open: &Open) {
-        let mut tasks = self.tasks.iter_mut();
-        if let Some(task) = tasks.find(|task| Some(&task.id) == open.of_task.as_ref()) {
-            task.is_recorded = true;
+    /// The answer to a request, if that asked for the result of a task: an outcome of the call of the task, once.
+    fn result(&mut self, open: &Open, event: Judged) -> Judged {
+        match open.method {
+            "tasks/result" => self.ended(open.of_task, event),
+            _ => event,
         }
+    }
+
+    /// What says again how a task ended is no further outcome, nor is what comes after an unknown one.
+    fn ended(&mut self, task: Option<usize>, mut event: Judged) -> Judged {
+        let mut tasks = self.tasks.iter_mut();
+        let Some(task) = tasks.find(|known| Some(known.serial) == task) else {
+            return event;
+        };
+        if [Some(Failed::Unknown), Some(event.error)].contains(&task.outcome) {
+            event.call = Some(None);
+            if self.rules.only_look {
+                event.error = Failed::Never;
+            }
+        } else {
+            task.outcome = Some(event.error);
+        }
+        event
     }
 
     /// A new id, or one that is in use.
@@ -561,7 +619,7 @@ impl World {
         &mut self,
         mut open: Open,
         params: String,
-        state: Option<String>,
+        (state, answers): (Option<String>, Option<&'static str>),
         expected: &mut Expected,
     ) -> String {
         let line = format!(
@@ -578,9 +636,9 @@ impl World {
         if open.method != "tasks/result" {
             open.call = open.call.map(|id| format!("0.{}/{id}", self.n_named));
         }
-        let mut questions = self.questions.iter();
-        let question = questions.position(|(known, asked)| {
-            Some(known) == state.as_ref() && asked.params == open.params
+        let question = self.questions.iter().rposition(|(known, asked)| {
+            let is_meant = known.is_some() || answers.is_some();
+            is_meant && *known == state && asked.params == open.params
         });
         if let Some(place) = question {
             open.call = self.questions[place].1.call.clone();
@@ -595,8 +653,10 @@ impl World {
         ]
         .contains(&open.method);
         let tool = open.tool.as_deref().unwrap_or_default();
+        let said = answers.map(|marker| says("message", tool, None, marker));
         let event = says("call", tool, open.call.clone(), "fine");
-        if is_call && !self.proposes(event, expected) {
+        let mut events = said.into_iter().chain([event]);
+        if is_call && !events.all(|event| self.proposes(event, expected)) {
             expected.back.push(Line::Denial(id));
             return line;
         }
@@ -649,8 +709,11 @@ impl World {
         ];
         // The result of a task may be asked for again.
         let mut tasks = self.tasks.iter();
-        let goes_on = tasks.any(|task| Some(&task.id) == open.of_task.as_ref());
-        if !plain.contains(&open.method) && !goes_on {
+        let goes_on = tasks.any(|task| Some(task.serial) == open.of_task);
+        if open.method == "subscriptions/listen" {
+            // It has not failed, and all that it delivered was judged.
+            self.says(outcome(open, "fine", Failed::Known(false)), expected);
+        } else if !plain.contains(&open.method) && !goes_on {
             self.says(outcome(open, "unknown", Failed::Unknown), expected);
         }
     }
@@ -831,6 +894,9 @@ impl World {
             return "garbage".to_owned();
         };
         let marker = *self.dice.one(&["fine", "fine", "SECRET", "INJECT"]);
+        if open.method == "tasks/get" && open.of_task.is_some() && self.dice.chance(2) {
+            return self.task_answer(open, marker, expected);
+        }
         let empty = open.method == "ping" && self.dice.chance(2);
         let (mut value, says) = match empty {
             true => ("{}".to_owned(), Says::Nothing),
@@ -861,9 +927,7 @@ impl World {
                 (event, value)
             }
         };
-        if !empty {
-            self.recorded(&open);
-        }
+        let event = self.result(&open, event);
         if empty || self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), key: read(&value)});
             expected.on.push(Line::Whole(Some(open.id), body));
@@ -882,6 +946,96 @@ impl World {
             true => format!("[{line}]"),
             false => line,
         }
+    }
+
+    /// The state of a task as `tasks/get` tells it, of which the task may not be the one that was asked about.
+    fn task_answer(&mut self, open: Open, marker: &'static str, expected: &mut Expected) -> String {
+        let known = self
+            .tasks
+            .iter()
+            .find(|task| Some(task.serial) == open.of_task);
+        let (value, state) = match known.cloned() {
+            Some(task) => self.task_state(&task, marker),
+            // It has been given up for newer ones.
+            None => (
+                format!(r#"{{"taskId":"none","status":"completed","result":{{"x":"{marker}"}}}}"#),
+                State::Doubtful,
+            ),
+        };
+        let event = match state {
+            State::Open => outcome(&open, marker, Failed::Known(false)),
+            State::Ended(error) => {
+                let task = self
+                    .tasks
+                    .iter()
+                    .find(|task| Some(task.serial) == open.of_task);
+                let event = outcome(&task.unwrap().call, marker, error);
+                self.ended(open.of_task, event)
+            }
+            State::Doubtful => Judged {
+                tool: None,
+                call: None,
+                ..outcome(&open, marker, Failed::Unknown)
+            },
+        };
+        match self.says(event, expected) {
+            true => {
+                let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
+                expected.on.push(Line::Whole(Some(open.id), body));
+            }
+            false => expected.on.push(Line::Denial(open.id)),
+        }
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{value}}}"#,
+            open.number
+        )
+    }
+
+    /// The state of a task, by which its outcome comes in a version that has no `tasks/result`.
+    fn task_state(&mut self, task: &Task, marker: &str) -> (String, State) {
+        let done = r#""result":{"content":[]}"#;
+        let error = format!(r#""status":"failed","error":{{"code":-1,"message":"{marker}"}}"#);
+        let (members, mut state) = match self.dice.below(10) {
+            0 => (r#""status":"working""#.to_owned(), State::Open),
+            1 => (r#""status":"cancelled""#.to_owned(), State::Open),
+            2 => (error, State::Ended(Failed::Known(true))),
+            3 => (
+                format!(r#""status":"completed","resultType":"complete",{done}"#),
+                State::Ended(Failed::Known(false)),
+            ),
+            4 => (
+                // The word within a result is not that of the message.
+                r#""status":"completed","result":{"structuredContent":{"result":1}}"#.to_owned(),
+                State::Ended(Failed::Known(false)),
+            ),
+            5 => (
+                r#""status":"completed","result":{"content":[],"isError":true}"#.to_owned(),
+                State::Ended(Failed::Known(true)),
+            ),
+            6 => (
+                r#""status":"completed","result":{"resultType":"task","content":[]}"#.to_owned(),
+                State::Ended(Failed::Unknown),
+            ),
+            7 => (format!(r#""status":"working",{done}"#), State::Doubtful),
+            8 => (
+                format!(r#""status":"completed","Result":1,{done}"#),
+                State::Doubtful,
+            ),
+            _ => (
+                format!(r#""status":"completed","_meta":{{"result":1}},{done}"#),
+                State::Doubtful,
+            ),
+        };
+        let id = match self.dice.chance(6) {
+            true => "\"none\"",
+            false => task.id.as_str(),
+        };
+        if id != task.id || !self.typed {
+            let holds = members.contains("result\"");
+            state = if holds { State::Doubtful } else { State::Open };
+        }
+        let value = format!(r#"{{"taskId":{id},"statusMessage":"{marker}",{members}}}"#);
+        (value, state)
     }
 
     /// Adds members to a result that decide whether the request is finished and successful; returns what they say.
@@ -1032,7 +1186,12 @@ impl World {
     fn unknown(&mut self, open: Open, expected: &mut Expected) {
         let event = outcome(&open, "unknown", Failed::Unknown);
         assert!(!self.says(event, expected));
-        self.recorded(&open);
+        let mut tasks = self.tasks.iter_mut();
+        if open.method == "tasks/result"
+            && let Some(task) = tasks.find(|task| Some(task.serial) == open.of_task)
+        {
+            task.outcome.get_or_insert(Failed::Unknown);
+        }
         expected.dropped = 1;
         expected.on.push(Line::Denial(open.id));
     }
@@ -1044,20 +1203,36 @@ impl World {
         let marker = *self.dice.one(&["fine", "fine", "SECRET", "INJECT"]);
         let state = format!("\"q{}\"", self.dice.below(8));
         let number = open.number;
-        let value = format!(
-            r#"{{"resultType":"input_required","requestState":{state},"inputRequests":{{"a":{{"message":"{marker}"}}}}}}"#
-        );
+        let inputs = format!(r#""inputRequests":{{"a":{{"message":"{marker}"}}}}"#);
+        let shape = self.dice.below(6);
+        let (members, state) = match shape {
+            0 => (inputs, None),
+            1 => (format!(r#""requestState":null,{inputs}"#), None),
+            // These ask nothing.
+            2 => (format!(r#""_meta":{{"x":"{marker}"}}"#), None),
+            3 => (
+                format!(r#""inputRequests":null,"_meta":{{"x":"{marker}"}}"#),
+                None,
+            ),
+            _ => (format!(r#""requestState":{state},{inputs}"#), Some(state)),
+        };
+        let value = format!(r#"{{"resultType":"input_required",{members}}}"#);
+        let goes_on = self.typed && ![2, 3].contains(&shape);
         let mut event = outcome(&open, marker, Failed::Unknown);
         // To a peer that does not know questions it is a result like any other, but no success.
-        match self.typed {
+        match goes_on {
             true => (event.call, event.error) = (Some(None), self.no_outcome()),
-            false => self.recorded(&open),
+            false => event = self.result(&open, event),
         }
         if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
             expected.on.push(Line::Whole(Some(open.id.clone()), body));
-            if self.typed {
-                let known = self.questions.iter().position(|known| known.0 == state);
+            if goes_on {
+                let known = self.questions.iter().position(|(known, asked)| {
+                    // Without a state there is one of a call.
+                    let is_same = state.is_some() || open.call.is_some() && asked.call == open.call;
+                    *known == state && is_same
+                });
                 let replaced = known.map(|place| self.questions.remove(place));
                 self.questions.push((state, open));
                 let is_evicted = self.questions.len() > ENTRIES;
@@ -1067,7 +1242,7 @@ impl World {
                 }
             }
         } else {
-            if self.typed {
+            if goes_on {
                 self.says(outcome(&open, "unknown", Failed::Unknown), expected);
             }
             expected.on.push(Line::Denial(open.id));
@@ -1082,7 +1257,7 @@ impl World {
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
         let task = format!("\"t{}\"", self.dice.below(8));
         let status = format!(r#""taskId":{task},"statusMessage":"{marker}""#);
-        let shape = self.dice.below(8);
+        let shape = self.dice.below(10);
         let value = match shape {
             // Readers may differ on these.
             0 => format!(r#"{{"task":{{{status},"TaskID":{task}}}}}"#),
@@ -1090,6 +1265,8 @@ impl World {
             2 => format!(r#"{{"task":{{{status}}},"taskId":"other"}}"#),
             3 => format!(r#"{{"task":{{{status}}},"content":[]}}"#),
             4 => format!(r#"{{"resultType":"task",{status}}}"#),
+            5 => format!(r#"{{"resultType":"task",{status},"status":"working","ttlMs":1}}"#),
+            6 => format!(r#"{{"resultType":"task",{status},"content":[]}}"#),
             _ => format!(r#"{{"task":{{{status}}}}}"#),
         };
         let line = format!(
@@ -1097,29 +1274,32 @@ impl World {
             open.number
         );
         let mut event = outcome(&open, marker, Failed::Unknown);
-        // Only a request for a task becomes one; a client of a later version may take others for tasks.
-        let goes_on = open.task && shape > 4;
-        if goes_on {
-            (event.call, event.error) = (Some(None), self.no_outcome());
-        }
         let accepted = (open.task || self.typed) && !open.method.starts_with("tasks/");
+        // In earlier versions only a request for a task becomes one.
+        let goes_on = match shape {
+            4 | 5 => accepted && self.typed,
+            _ => open.task && shape > 6,
+        };
         let mut known = self.tasks.iter().filter(|known| known.id == task);
         let is_taken = known.any(|known| known.call.call != open.call);
         if accepted && (shape < 3 || is_taken) {
             self.unknown(open, expected);
             return line;
         }
-        if !goes_on {
-            self.recorded(&open);
+        match goes_on {
+            true => (event.call, event.error) = (Some(None), self.no_outcome()),
+            false => event = self.result(&open, event),
         }
         if self.says(event, expected) {
             let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
             expected.on.push(Line::Whole(Some(open.id.clone()), body));
             if accepted && self.tasks.iter().all(|known| known.id != task) {
+                let serial = self.fresh();
                 self.tasks.push(Task {
+                    serial,
                     id: task,
                     call: open,
-                    is_recorded: !goes_on,
+                    outcome: (!goes_on).then_some(Failed::Unknown),
                 });
                 if self.tasks.len() > ENTRIES {
                     let oldest = self.tasks.remove(0);
@@ -1138,7 +1318,28 @@ impl World {
 
     fn server_notification(&mut self, expected: &mut Expected) -> String {
         let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
-        let (method, params, event) = match self.dice.below(4) {
+        let (method, params, event) = match self.dice.below(6) {
+            4 | 5 if !self.tasks.is_empty() => {
+                let task = self.dice.one(&self.tasks).clone();
+                let method = *self
+                    .dice
+                    .one(&["notifications/tasks", "notifications/tasks/status"]);
+                let (params, state) = self.task_state(&task, marker);
+                let event = match state {
+                    State::Open => self.remark(method, marker),
+                    State::Ended(error) => {
+                        let event = outcome(&task.call, marker, error);
+                        self.ended(Some(task.serial), event)
+                    }
+                    State::Doubtful => Judged {
+                        tool: None,
+                        call: None,
+                        error: Failed::Unknown,
+                        ..self.remark("", marker)
+                    },
+                };
+                (method, read(&params), event)
+            }
             0 => return self.progress(marker, expected),
             1 => {
                 let body = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
@@ -1281,7 +1482,26 @@ impl World {
 
     fn server_cancels(&mut self, expected: &mut Expected) -> String {
         let mut id = "\"unknown\"".to_owned();
-        if self.asked.is_empty() || self.dice.chance(4) {
+        // Requests of the client, unless the server has one of the same id: it ends its own.
+        let asked = self.asked.iter().filter_map(|asked| asked.id.parse().ok());
+        let own: Vec<f64> = asked.collect();
+        let of_client = self.open.iter();
+        let of_client = of_client.filter(|open| !own.contains(&(open.number as f64)));
+        let of_client: Vec<Open> = of_client.cloned().collect();
+        if !of_client.is_empty() && self.dice.chance(3) {
+            let open = self.dice.one(&of_client).clone();
+            id = open.number.to_string();
+            if open.method == "subscriptions/listen" {
+                self.open.retain(|other| other.number != open.number);
+                self.closed.push(open.number);
+                self.unanswered(&open, expected);
+                let params = json!({"requestId": read(&open.id)});
+                let body = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+                expected.on.push(Line::Whole(None, body));
+            } else {
+                expected.dropped = 1;
+            }
+        } else if self.asked.is_empty() || self.dice.chance(4) {
             expected.dropped = 1;
         } else {
             let place = self.dice.below(self.asked.len());

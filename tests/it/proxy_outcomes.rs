@@ -36,7 +36,8 @@ enforce when kind == "result" and text contains "EVIL" => block "no"
         ("asked, not told", Limits::default()),
         ("asked, evicted", few),
         ("asked twice with one state", Limits::default()),
-        ("asked without a state", Limits::default()),
+        ("asked for nothing", Limits::default()),
+        ("asked without a state, ended", Limits::default()),
         ("asked, tried otherwise, ended", Limits::default()),
     ] {
         let mut peers = Peers::with(spec, limits);
@@ -52,12 +53,15 @@ enforce when kind == "result" and text contains "EVIL" => block "no"
             let of_task = format!(r#"{{"taskId":"T{id}"}}"#);
             if let Some(asked) = way.strip_prefix("asked") {
                 let state = match asked {
-                    " without a state" => String::new(),
+                    " without a state, ended" => String::new(),
                     " twice with one state" => state(0),
                     _ => state(id),
                 };
                 let said = if asked == ", not told" { "EVIL" } else { "?" };
-                peers.answers(number, &question(&state, said));
+                match asked {
+                    " for nothing" => peers.answers(number, r#"{"resultType":"input_required"}"#),
+                    _ => peers.answers(number, &question(&state, said)),
+                };
                 if asked == ", evicted" {
                     let other = peers.asks("tools/call", &format!(r#"{{"name":"look",{typed}}}"#));
                     peers.answers(other.unwrap(), &question(r#""requestState":"o","#, "?"));

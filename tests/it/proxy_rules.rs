@@ -463,7 +463,7 @@ fn a_method_that_is_taken_for_another_one_is_refused() {
     let spec = "use std.agent\nenforce when kind == \"call\" and tool == \"rm\" => block \"no\"\n";
     let mut peers = Peers::new(spec);
     let mut asked = |method: &str| peers.asks(method, r#"{"name":"rm","arguments":{}}"#);
-    for method in ["Tools/Call", "tools/calL", "Resources/Read", "Ping"] {
+    for method in ["Tools/Call", "tools/calL", "Tasks/update", "Ping"] {
         let refused = asked(method).unwrap_err();
         assert!(
             refused.contains("can be taken for another name"),

@@ -89,7 +89,13 @@ impl<T> Bounded<T> {
     }
 
     pub(super) fn values(&self) -> impl Iterator<Item = &T> {
-        self.entries.values().map(|entry| &entry.value)
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// Returns the entries with their numbers, oldest first.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &T)> {
+        let entries = self.entries.iter();
+        entries.map(|(number, entry)| (*number, &entry.value))
     }
 
     pub(super) fn remove(&mut self, number: u64) -> Option<T> {

@@ -6,7 +6,7 @@ use super::super::Judge;
 use super::message::{
     self, Case, DENIED, INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Object, Outcome,
 };
-use super::request::{About, Asked, Call, comparable, hashed};
+use super::request::{About, Asked, Call, Question, comparable, hashed, state_of};
 use super::text::Text;
 use super::{
     CALL_PARAMS, CALLS, Content, PLAIN, Session, Turn, VERSION, answered, cancelled, closed,
@@ -76,8 +76,9 @@ impl Session {
         if method == "tasks/cancel"
             && let Some(task) = self.task_of(&Object::of(params))
             && let Some(task) = self.tasks.get_mut(task)
-            && !std::mem::replace(&mut task.is_recorded, true)
+            && task.outcome.is_none()
         {
+            task.outcome = Some(None);
             // It may have done all the same what it was to do.
             let call = Arc::clone(&task.call);
             self.unknown(judge, &call, turn);
@@ -154,17 +155,16 @@ impl Session {
         }
         let mut call = Arc::new(call);
         let hash = comparable(method, &members);
-        let state = members.raw("requestState");
-        let number = state.and_then(|state| self.questions.number(&hashed(state)));
-        let question = number.and_then(|number| Some((number, self.questions.get(number)?)));
-        let question = question.filter(|(_, question)| question.params == hash);
+        let question = self.question(&members, hash);
         if let Some((_, question)) = question {
             call = Arc::clone(&question.call);
         }
         let question = question.map(|(number, _)| number);
-        let of_task = (method == "tasks/result").then(|| self.task_of(&members));
-        let of_task = of_task.flatten();
-        if let Some(task) = of_task.and_then(|task| self.tasks.get(task)) {
+        let of_task = ["tasks/get", "tasks/result"].contains(&method);
+        let of_task = of_task.then(|| self.task_of(&members)).flatten();
+        if method == "tasks/result"
+            && let Some(task) = of_task.and_then(|task| self.tasks.get(task))
+        {
             call = Arc::clone(&task.call);
         }
         let version = meta.text(VERSION);
@@ -182,9 +182,22 @@ impl Session {
         Ok((asked, args, question))
     }
 
-    /// Returns the number of the task that parameters name, if it is in the table.
-    fn task_of(&self, params: &Object<'_>) -> Option<u64> {
-        self.tasks.number(&hashed(params.raw("taskId")?))
+    /// Returns the question that a request answers, with its number: by its state, or if it has none, by the parameters alone. Of
+    /// several with the same parameters it is the last one, since a client may have left earlier ones unanswered.
+    fn question(&self, members: &Object<'_>, params: blake3::Hash) -> Option<(u64, &Question)> {
+        let found = match state_of(members) {
+            Some(state) => {
+                let number = self.questions.number(&hashed(state))?;
+                (number, self.questions.get(number)?)
+            }
+            // Without an answer to a question it is a call of its own.
+            None => {
+                members.raw("inputResponses")?;
+                let mut questions = self.questions.iter();
+                questions.rfind(|(_, known)| !known.has_state && known.params == params)?
+            }
+        };
+        Some(found).filter(|(_, question)| question.params == params)
     }
 
     /// Judges a call of the client and records it if it is allowed.

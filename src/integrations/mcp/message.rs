@@ -327,6 +327,12 @@ pub(super) fn ask(id: Option<&str>, method: &str, params: Option<&str>) -> Strin
     })
 }
 
+/// Returns the cancellation of a request as one line, without its reason, which nothing judges.
+pub(super) fn cancel(id: &str) -> String {
+    let params = format!("{{\"requestId\":{id}}}");
+    ask(None, "notifications/cancelled", Some(&params))
+}
+
 /// Returns an answer as one line.
 pub(super) fn answer(id: &str, outcome: Outcome<'_>) -> String {
     let (key, value) = match outcome {

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | request | its id is not open; judged if it carries content; then open |
 //! | answer | it names an open request, and closes it; judged if it carries content |
-//! | `notifications/cancelled` | it names an open request of its sender, and closes it |
+//! | `notifications/cancelled` | it names an open request of its sender, or of the server a subscription of the client, and closes it |
 //! | other notification | judged if it carries content |
 //! | anything else | never: it is rejected (client) or dropped (server) |
 //!
@@ -19,9 +19,9 @@
 //! | message | event |
 //! |---|---|
 //! | request of the client for content, and any unknown request | `call` |
-//! | message of the server | `result`; with the `call` of a request only if it is the outcome of that request |
+//! | message of the server | `result`; with the `call` of a request only if it is the outcome of that request, and the first one |
 //! | answer of the client; answers within a request | `message` of the role `assistant` or `user` |
-//! | request of the client for content, task or question that will have no outcome | `result` of which all but the call is unknown |
+//! | request of the client for content, task or question that will have no outcome | `result` of which all but the call is unknown; of a subscription an empty one |
 //!
 //! Source: Model Context Protocol, schemas 2024-11-05 to 2026-07-28.
 
@@ -30,6 +30,7 @@ mod client;
 mod message;
 mod request;
 mod server;
+mod tasks;
 mod text;
 
 use std::borrow::Cow;
@@ -47,7 +48,7 @@ use crate::monitor::{Decision, Ruling};
 use bounded::Bounded;
 pub use bounded::Limits;
 use message::{Malformed, Object, Outcome};
-use request::{About, Asked, Call, Question, Task};
+use request::{About, Asked, Call, Failed, Question, Task};
 pub use server::is_failed_call;
 use text::Text;
 pub(super) use text::write_text;
@@ -74,15 +75,19 @@ const PLAIN: [&str; 12] = [
 ];
 
 /// The calls that the protocol defines.
-const CALLS: [&str; 7] = [
+const CALLS: [&str; 8] = [
     "completion/complete",
     "prompts/get",
     "resources/read",
     "resources/subscribe",
     "resources/unsubscribe",
-    "subscriptions/listen",
+    LISTEN,
+    "tasks/update",
     "tools/call",
 ];
+
+/// The request that begins a subscription: it is open as long as the server sends notifications for it.
+const LISTEN: &str = "subscriptions/listen";
 
 /// Messages of a server that are not content unless they contain text.
 const QUIET: [&str; 6] = [
@@ -95,7 +100,7 @@ const QUIET: [&str; 6] = [
 ];
 
 /// Requests and notifications of a server that the protocol defines. Other method names count as text.
-const OF_SERVERS: [&str; 16] = [
+const OF_SERVERS: [&str; 20] = [
     "elicitation/create",
     "notifications/cancelled",
     "notifications/elicitation/complete",
@@ -105,6 +110,8 @@ const OF_SERVERS: [&str; 16] = [
     "notifications/resources/list_changed",
     "notifications/resources/updated",
     "notifications/roots/list_changed",
+    "notifications/subscriptions/acknowledged",
+    "notifications/tasks",
     "notifications/tasks/status",
     "notifications/tools/list_changed",
     "ping",
@@ -112,6 +119,8 @@ const OF_SERVERS: [&str; 16] = [
     "sampling/createMessage",
     "tasks/cancel",
     "tasks/get",
+    "tasks/list",
+    "tasks/result",
 ];
 
 /// Requests of a server whose results are what the user said. A hostile server chooses what a client's model or program says, and even
@@ -146,11 +155,10 @@ enum Content<'t> {
 enum Ending {
     /// Nothing: the call goes on, or the message is about none.
     None,
-    /// It may be one, or does not say whether the call failed.
-    Unknown,
-    Known {
-        failed: bool,
-    },
+    /// What an outcome of the call says that is recorded already.
+    Again(Failed),
+    /// An outcome, or what may be one.
+    Outcome(Failed),
 }
 
 /// The result of handling a line. Each text is one line without its end.
@@ -314,29 +322,31 @@ impl Session {
         let goes_on = asked
             .of_task
             .is_some_and(|task| self.tasks.get(task).is_some());
-        if !PLAIN.contains(&asked.method.as_str()) || asked.method == "tasks/result" && !goes_on {
-            self.unknown(judge, &asked.call, turn);
-        }
-    }
-
-    /// Records that nothing more will be known of a task.
-    fn left(&mut self, judge: &mut impl Judge, task: &Task, turn: &mut Turn) {
-        if !task.is_recorded {
-            self.unknown(judge, &task.call, turn);
-        }
-    }
-
-    /// Records that an outcome of the call of a task is recorded, if a request asked for its result.
-    fn has_ended(&mut self, asked: &Asked) {
-        if let Some(task) = asked.of_task.and_then(|task| self.tasks.get_mut(task)) {
-            task.is_recorded = true;
+        match asked.method.as_str() {
+            LISTEN => self.unsubscribed(judge, &asked.call, turn),
+            "tasks/result" if goes_on => {}
+            method if PLAIN.contains(&method) && method != "tasks/result" => {}
+            _ => self.unknown(judge, &asked.call, turn),
         }
     }
 
     /// Records an outcome of which nothing is known but its call.
     fn unknown(&mut self, judge: &mut impl Judge, call: &Call, turn: &mut Turn) {
-        let outcome = (Content::Unread, Ending::Unknown);
+        let outcome = (Content::Unread, Ending::Outcome(None));
         let event = self.said(judge, call.about(), UNREAD, outcome, UNREAD);
+        self.record(judge, event, turn);
+    }
+
+    /// Records that a subscription has ended without an answer: that would be empty, and all notifications were judged.
+    fn unsubscribed(&mut self, judge: &mut impl Judge, call: &Call, turn: &mut Turn) {
+        let empty = Text::of("");
+        let outcome = (Content::Text(&empty), Ending::Outcome(Some(false)));
+        let event = self.said(judge, call.about(), "{}", outcome, "null");
+        self.record(judge, event, turn);
+    }
+
+    /// Records what no message says, so that there is none to deny.
+    fn record(&mut self, judge: &mut impl Judge, event: Event, turn: &mut Turn) {
         match judge.observe(&event.line()) {
             Ok(decision) => self.decided(decision, turn),
             Err(reason) => turn.dropped.push(reason),
@@ -416,10 +426,12 @@ impl Session {
             event.raw("result", value);
         }
         let error = match ending {
-            Ending::Known { failed: true } => "true",
-            Ending::Known { failed: false } => "false",
-            Ending::None if judge.only_looks_for("error") => "null",
-            Ending::None | Ending::Unknown => UNREAD,
+            Ending::None | Ending::Again(_) if judge.only_looks_for("error") => "null",
+            Ending::Again(Some(failed)) | Ending::Outcome(Some(failed)) => match failed {
+                true => "true",
+                false => "false",
+            },
+            Ending::None | Ending::Again(None) | Ending::Outcome(None) => UNREAD,
         };
         event.raw("error", error);
         event
@@ -599,9 +611,7 @@ fn cancelled(open: &mut Bounded<Asked>, params: Option<&str>) -> Result<(Asked, 
         .and_then(|id| open.number(&message::id_key(id)));
     let closed = number.and_then(|number| Some((number, open.remove(number)?)));
     let (number, asked) = closed.ok_or("a cancellation of no open request")?;
-    let params = format!("{{\"requestId\":{number}}}");
-    let line = message::ask(None, "notifications/cancelled", Some(&params));
-    Ok((asked, line))
+    Ok((asked, message::cancel(&number.to_string())))
 }
 
 /// Returns whether a protocol version, which is a date, has typed results.

@@ -21,7 +21,7 @@ pub(super) struct Asked {
     pub(super) typed: bool,
     /// Whether the answer may be a task.
     pub(super) task: bool,
-    /// The number of the task for whose result it asks, if that is in the table.
+    /// The number of the task about which it asks (`tasks/get`, `tasks/result`), if that is in the table.
     pub(super) of_task: Option<u64>,
     /// A hash of the parameters that a further attempt must repeat.
     pub(super) params: blake3::Hash,
@@ -45,14 +45,21 @@ pub(super) struct Task {
     pub(super) call: Arc<Call>,
     /// The progress token of the request, which is valid as long as the task runs.
     pub(super) progress: Option<String>,
-    /// Whether an outcome of the call is recorded.
-    pub(super) is_recorded: bool,
+    /// Whether messages about the task contain its outcome (`tasks/get` instead of `tasks/result`).
+    pub(super) typed: bool,
+    /// The outcome of the call that is recorded.
+    pub(super) outcome: Option<Failed>,
 }
+
+/// Whether a request failed; `None` if that is unknown.
+pub(super) type Failed = Option<bool>;
 
 /// A call for which the server requested input.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) params: blake3::Hash,
+    /// Whether the server sent a state, which a further attempt must repeat.
+    pub(super) has_state: bool,
     pub(super) call: Arc<Call>,
 }
 
@@ -153,6 +160,11 @@ pub(super) fn comparable(method: &str, params: &Object<'_>) -> blake3::Hash {
     members.sort_unstable();
     parts.extend(members.iter().flat_map(|(key, value)| [*key, *value]));
     hash_of(&parts)
+}
+
+/// Returns the state of a question, or of an attempt that answers it.
+pub(super) fn state_of<'m>(members: &Object<'m>) -> Option<&'m str> {
+    members.raw("requestState").filter(|state| *state != "null")
 }
 
 pub(super) fn hash_of(parts: &[&str]) -> blake3::Hash {

@@ -6,13 +6,13 @@ use serde_json::Value as Json;
 
 use super::super::Judge;
 use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Object, Outcome};
-use super::request::{About, Asked, Call, Question, Task, hash_of, hashed};
+use super::request::{About, Asked, Call, Failed, Question, Task, hash_of, hashed, state_of};
+use super::tasks::{Done, OF_TASKS, holds_task_result, is_only_task};
 use super::text::Text;
 use super::{
-    Content, Ending, OF_USER, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled,
-    is_typed, readable, said_by_server,
+    Content, Ending, LISTEN, OF_USER, PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered,
+    cancelled, is_typed, readable, said_by_server,
 };
-use crate::texts::folded;
 
 /// The message for an answer that is not forwarded.
 const UNCHECKED_ANSWER: &str = "the answer of the server was not checked";
@@ -71,7 +71,7 @@ impl Session {
             return;
         };
         self.unknown(judge, &asked.call, turn);
-        self.has_ended(&asked);
+        self.is_unread(&asked);
         let reason = format!("{UNCHECKED_ANSWER}: it is malformed");
         turn.on.push(asked.denial(&reason));
     }
@@ -114,36 +114,42 @@ impl Session {
             self.typed = self.typed_offered && agreed.is_some_and(|version| is_typed(&version));
         }
         let said = Text::of(value);
-        let has = |names: &[&str]| result.iter().all(|(key, _)| names.contains(&key));
-        let is_question = asked.typed
-            && result.text("resultType").as_deref() == Some("input_required")
-            && has(&["_meta", "inputRequests", "requestState", "resultType"]);
-        let state = result.raw("requestState").filter(|_| is_question);
-        let is_task = asked.task && task.is_some() && has(&["_meta", "resultType", "task"]);
-        let goes_on = is_task || state.is_some();
+        let state = state_of(&result);
+        let is_question = asked.typed && is_question(&result);
+        let is_task = task.is_some() && is_only_task(&asked, &result);
+        let goes_on = is_task || is_question;
+        let failed = match outcome {
+            Outcome::Error(_) => Some(true),
+            Outcome::Result(_) => failed(&asked.method, &result, value),
+        };
         let mut passes = Ok(());
         let carries = !said.is_empty() || !PLAIN.contains(&asked.method.as_str());
         if carries || asked.method == "tasks/result" {
-            let failed = match outcome {
-                Outcome::Error(_) => Some(true),
-                Outcome::Result(_) => failed(&asked.method, &result, value),
-            };
-            let about = match goes_on {
-                true => asked.call.part(),
-                false if holds_task_result(&asked.method, value) => asked.call.about().unknown(),
-                false => asked.call.about(),
-            };
-            let ending = match failed {
-                _ if goes_on => Ending::None,
-                Some(failed) => Ending::Known { failed },
-                None => Ending::Unknown,
+            let done = match (asked.method.as_str(), asked.of_task) {
+                _ if goes_on => None,
+                ("tasks/get", task) => {
+                    let done = self.done(&result);
+                    done.filter(|done| Some(done.task) == task)
+                }
+                (_, task) => task.map(|task| Done {
+                    task,
+                    failed,
+                    value,
+                }),
             };
             let content = Content::Text(&said);
-            let event = self.said(judge, about, value, (content, ending), text);
+            let of_task = done.and_then(|done| self.ended(judge, &done, content, text));
+            let event = of_task.unwrap_or_else(|| {
+                let (about, ending) = match goes_on {
+                    true => (asked.call.part(), Ending::None),
+                    false if holds_task_result(&asked.method, value) => {
+                        (asked.call.about().unknown(), Ending::Outcome(failed))
+                    }
+                    false => (asked.call.about(), Ending::Outcome(failed)),
+                };
+                self.said(judge, about, value, (content, ending), text)
+            });
             passes = self.happened(judge, event, turn);
-            if !goes_on {
-                self.has_ended(&asked);
-            }
         }
         let rewritten = passes.and_then(|()| self.subscription(value, Some((id, &asked.id))));
         let value = match rewritten {
@@ -159,12 +165,15 @@ impl Session {
         let value = value.as_deref().unwrap_or(match outcome {
             Outcome::Result(value) | Outcome::Error(value) => value,
         });
-        if let Some(state) = state {
+        if is_question {
             let question = Question {
                 params: asked.params,
+                has_state: state.is_some(),
                 call: Arc::clone(&asked.call),
             };
-            let key = hashed(state);
+            // Without a state it has the name of its call: other calls may have the same parameters.
+            let key = state.map(hashed).or_else(|| asked.call.id.clone());
+            let key = key.unwrap_or_default();
             let replaced = self.questions.take(&key);
             let (_, evicted) = self.questions.insert(key, question, asked.call.size());
             for question in replaced.into_iter().chain(evicted) {
@@ -175,7 +184,8 @@ impl Session {
             let task = Task {
                 call: Arc::clone(&asked.call),
                 progress: asked.progress.clone(),
-                is_recorded: !is_task,
+                typed: asked.typed,
+                outcome: (!is_task).then_some(failed),
             };
             let (_, evicted) = self.tasks.insert(key, task, asked.size());
             for task in evicted {
@@ -189,41 +199,6 @@ impl Session {
                 Outcome::Error(_) => Outcome::Error(value),
             },
         ));
-    }
-
-    /// Returns the key of the task that a request has become, to any reader of its result; `None` if it has not.
-    ///
-    /// # Errors
-    /// Readers may differ on the request or on the task, or the task is that of another call.
-    fn accepted(
-        &self,
-        id: &str,
-        asked: &Asked,
-        result: &Object<'_>,
-    ) -> Result<Option<String>, String> {
-        if id.starts_with('"') {
-            return Err("its id is a string, and that of the request a number".to_owned());
-        }
-        if !(asked.task || asked.typed) || asked.method.starts_with("tasks/") {
-            return Ok(None);
-        }
-        let task = Object::of(result.raw("task"));
-        message::named_as(result.iter().map(|(key, _)| key), &["task", "taskId"])?;
-        message::named_as(task.iter().map(|(key, _)| key), &["taskId"])?;
-        let ids = [task.raw("taskId"), result.raw("taskId")];
-        let Some(id) = ids.iter().find_map(|id| *id) else {
-            return Ok(None);
-        };
-        let key = hashed(id);
-        if !id.starts_with('"') || ids.iter().flatten().any(|id| hashed(id) != key) {
-            return Err("expected one `taskId` that is a string".to_owned());
-        }
-        let known = self.tasks.number(&key);
-        let known = known.and_then(|number| self.tasks.get(number));
-        match known.is_some_and(|task| !Arc::ptr_eq(&task.call, &asked.call)) {
-            true => Err("its `taskId` is that of another call".to_owned()),
-            false => Ok(Some(key)),
-        }
     }
 
     /// Handles a request of the server.
@@ -293,28 +268,43 @@ impl Session {
         turn: &mut Turn,
     ) {
         if method == "notifications/cancelled" {
-            return match cancelled(&mut self.from_server, params) {
+            match cancelled(&mut self.from_server, params) {
                 Ok((_, line)) => turn.on.push(line),
-                Err(reason) => turn.dropped.push(reason),
-            };
+                // A server ends a subscription of the client in the same way.
+                Err(reason) => match self.ended_subscription(params) {
+                    Some(asked) => {
+                        self.unanswered(judge, &asked, turn);
+                        turn.on.push(message::cancel(&asked.id));
+                    }
+                    None => turn.dropped.push(reason),
+                },
+            }
+            return;
         }
         let text_of = said_by_server(method, params);
         let said = Text::of(&text_of);
         if !said.is_empty() || !QUIET.contains(&method) {
             let members = Object::of(params);
-            let about = About::message(method, params);
-            let (about, ending) = match method {
-                "notifications/progress" => match self.progressing(&members) {
-                    Ok(about) => (about, Ending::None),
-                    Err(reason) => return turn.dropped.push(reason),
-                },
-                _ if holds_task_result(method, params.unwrap_or_default()) => {
-                    (about.unknown(), Ending::Unknown)
-                }
-                _ => (about, Ending::None),
-            };
             let (value, content) = (params.unwrap_or("null"), Content::Text(&said));
-            let event = self.said(judge, about, value, (content, ending), text);
+            let done = OF_TASKS.contains(&method).then(|| self.done(&members));
+            let done = done.flatten();
+            let event = match done.and_then(|done| self.ended(judge, &done, content, text)) {
+                Some(event) => event,
+                None => {
+                    let about = About::message(method, params);
+                    let (about, ending) = match method {
+                        "notifications/progress" => match self.progressing(&members) {
+                            Ok(about) => (about, Ending::None),
+                            Err(reason) => return turn.dropped.push(reason),
+                        },
+                        _ if holds_task_result(method, params.unwrap_or_default()) => {
+                            (about.unknown(), Ending::Outcome(None))
+                        }
+                        _ => (about, Ending::None),
+                    };
+                    self.said(judge, about, value, (content, ending), text)
+                }
+            };
             if let Err(reason) = self.happened(judge, event, turn) {
                 return turn.dropped.push(reason);
             }
@@ -346,6 +336,14 @@ impl Session {
         let is_known = first.is_known && of.all(|other| Arc::ptr_eq(first, other));
         let about = first.part();
         Ok(About { is_known, ..about })
+    }
+
+    /// Closes the subscription of the client whose request a cancellation of the server names.
+    fn ended_subscription(&mut self, params: Option<&str>) -> Option<Asked> {
+        let id = Object::of(params).raw("requestId")?;
+        let number = message::id_key(id).parse().ok()?;
+        let is_subscription = self.from_client.get(number)?.method == LISTEN;
+        is_subscription.then(|| self.from_client.remove(number))?
     }
 
     /// Returns an object of the server whose `_meta` names the request that began a subscription, with our id replaced by the
@@ -383,6 +381,19 @@ impl Session {
     }
 }
 
+/// Returns whether a result, in a version with questions, asks the client to try again, and says nothing else.
+fn is_question(result: &Object<'_>) -> bool {
+    let members = ["_meta", "inputRequests", "requestState", "resultType"];
+    let asks = || {
+        result
+            .raw("inputRequests")
+            .is_some_and(|asked| asked.starts_with('{'))
+    };
+    result.text("resultType").as_deref() == Some("input_required")
+        && result.iter().all(|(key, _)| members.contains(&key))
+        && (state_of(result).is_some() || asks())
+}
+
 /// Returns whether a `tools/call` failed, by its result; `None` as for any request.
 pub fn is_failed_call(result: &str) -> Option<bool> {
     failed("tools/call", &Object::of(Some(result)), result)
@@ -390,7 +401,7 @@ pub fn is_failed_call(result: &str) -> Option<bool> {
 
 /// Returns whether a request failed, by its result; `None` if the result does not say that the request is finished, or readers
 /// may differ on that or on its success.
-fn failed(method: &str, result: &Object<'_>, value: &str) -> Option<bool> {
+pub(super) fn failed(method: &str, result: &Object<'_>, value: &str) -> Failed {
     // Readers that ignore case find what others do not.
     message::named_as(result.iter().map(|(key, _)| key), &DECIDING).ok()?;
     if result.raw("resultType").is_some() && result.text("resultType")? != "complete" {
@@ -409,11 +420,4 @@ fn failed(method: &str, result: &Object<'_>, value: &str) -> Option<bool> {
         // Readers differ on which other values are true.
         Some(_) => None,
     }
-}
-
-/// Returns whether a message about tasks, other than the answer of `tasks/result`, contains the result of a task, at whatever place.
-fn holds_task_result(method: &str, value: &str) -> bool {
-    let is_about_task = method.starts_with("tasks/") || method.starts_with("notifications/tasks");
-    let is_result = |key: &str| (folded(key) == "result").then_some(());
-    is_about_task && method != "tasks/result" && message::find_key(value, is_result).is_some()
 }
