@@ -24,8 +24,8 @@ enforce no_leak { violated => block "no mail after a secret" }
 enforce when kind == "wire" => ask "sure?"
 "#;
 
-const TOKEN: &str = "a-token-of-enough-letters";
-const APPROVER: &str = "the-token-of-those-who-approve";
+pub(crate) const TOKEN: &str = "a-token-of-enough-letters";
+pub(crate) const APPROVER: &str = "the-token-of-those-who-approve";
 
 pub(crate) struct Daemon {
     pub(crate) child: Child,

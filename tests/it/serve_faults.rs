@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::serve::{Daemon, ask, daemon_of, raw};
+use crate::serve::{APPROVER, Daemon, TOKEN, ask, daemon_of, raw};
 
 /// Mails after a secret are denied; the work for a slow event is quadratic in its list.
 const SPEC: &str = r#"
@@ -542,4 +542,54 @@ fn blanks_behind_a_key_cost_no_more_than_others() {
     );
     let (status, answer) = decide(&daemon.at, "", &body);
     assert!([400, 413].contains(&status), "{status} {answer}");
+}
+
+/// An approver knows the session, and its approval holds for the main agent's own calls too, whichever way it is reported.
+#[test]
+fn an_approval_of_a_session_is_one_for_its_main_agent() {
+    let spec = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property covered = always (count(pays) <= count(kind == \"approval\"))\n\
+        enforce covered { violated => block \"not approved\" }\n";
+    let daemon = daemon_of(
+        spec,
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--token-file",
+            "DIR/token",
+            "--approver-token-file",
+            "DIR/approver",
+        ],
+    );
+    let say = |token: &str, path: &str, body: &str| {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", path, &header, body).1
+    };
+    for way in ["observe", "act", "commit"] {
+        let hook = |agent: Option<&str>, tool: &str| {
+            let body = serde_json::json!({"session_id": way, "agent_id": agent, "hook_event_name": "PreToolUse",
+                "tool_name": tool, "tool_input": {}, "tool_use_id": tool});
+            say(TOKEN, "/v1/hook", &body.to_string())
+        };
+        assert_eq!(hook(Some("a"), "list"), "{}");
+        assert!(hook(None, "pay").contains("not approved"), "{way}");
+        let event = format!(r#"{{"trace":"{way}","kind":"approval"}}"#);
+        let decide = |body: &str| say(APPROVER, "/v1/decide", body);
+        match way {
+            "observe" => decide(&event),
+            "act" => decide(&format!(r#"{{"phase":"act","event":{event}}}"#)),
+            _ => {
+                let proposed = decide(&format!(r#"{{"phase":"before","event":{event}}}"#));
+                let proposed: serde_json::Value = serde_json::from_str(&proposed).unwrap();
+                let number = &proposed["proposal"];
+                let commit = format!(r#"{{"phase":"commit","proposal":{number},"event":{event}}}"#);
+                decide(&commit)
+            }
+        };
+        assert_eq!(hook(None, "pay"), "{}", "{way}");
+        // It is spent in both traces.
+        assert!(hook(None, "pay").contains("not approved"), "{way}");
+        assert!(hook(Some("a"), "pay").contains("not approved"), "{way}");
+    }
 }

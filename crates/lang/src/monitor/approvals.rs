@@ -5,13 +5,15 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use super::Approval;
+use super::decision::Decision;
 use super::live::{Monitor, MonitorError};
+use super::step::OF_MAIN_AGENT;
 use crate::eval::{self, FieldTests};
 use crate::hir::{Spec, print};
 use crate::input::record::{Event, Step};
 use crate::texts::exact_names::same_for_readers;
 use crate::types::{EnumType, Type};
-use crate::value::{Cell, Number, Value};
+use crate::value::{Cell, Instant, Number, Value};
 
 /// The events whose field has a value that the spec may take for that of an approval.
 #[derive(Debug)]
@@ -85,6 +87,35 @@ impl Monitor {
     /// certain, nobody needs to be an approver to report what the spec takes for an approval.
     pub fn may_tell_approvals(&self) -> bool {
         self.approvals.iter().any(|events| events.may_be_told)
+    }
+
+    /// Returns an approval as one of the main agent's own trace, if an approver reports it for the trace of a session that has such a
+    /// trace: hooks began it, and approvers know only the session.
+    pub(super) fn approval_of_main_agent(&self, event: &Event) -> Option<Event> {
+        if self.is_reporter() || self.hooked || !self.is_approval(event) {
+            return None;
+        }
+        let own = format!(
+            "{}{OF_MAIN_AGENT}",
+            event.trace.as_deref().unwrap_or_default()
+        );
+        self.has_trace(&own).then(|| Event {
+            trace: Some(own.into()),
+            ..event.clone()
+        })
+    }
+
+    /// Records an approval in the main agent's own trace too, if it is one of [`approval_of_main_agent`](Self::approval_of_main_agent).
+    pub(super) fn approve_main_agent(
+        &mut self,
+        approval: Option<Event>,
+        now: Option<Instant>,
+        decision: &mut Decision,
+    ) {
+        if let Some(approval) = approval {
+            let of_own = self.happened(approval, now);
+            decision.join(of_own);
+        }
     }
 }
 

@@ -237,7 +237,9 @@ impl Monitor {
             .into_iter()
             .filter(|number| self.refused(&name, *number).is_none())
             .collect();
+        let approval = self.approval_of_main_agent(&event);
         let mut decision = self.event(event, now, None);
+        self.approve_main_agent(approval, now, &mut decision);
         let denied = allowed
             .iter()
             .find_map(|number| self.refused(&name, *number));

@@ -109,12 +109,15 @@ impl Monitor {
         let name = event.trace.clone().unwrap_or_default();
         // One step is enough if no proposal is reserved and the event has no fields that exist only after the action.
         let others = self.reserved.contains_key(&name) || self.histories.contains_key(&name);
+        let approval = self.approval_of_main_agent(&event);
         let mut decision = match self.awaits() || others {
             true => self.act_reserved(event, now),
             false => self.act_at_once(event, name, now),
         };
         if !matches!(decision.cause, Cause::Unreadable | Cause::Forbidden) {
             decision.cause = Cause::Act;
+            let approval = approval.filter(|_| decision.ruling < Ruling::Ask);
+            self.approve_main_agent(approval, now, &mut decision);
         }
         decision
     }
@@ -264,7 +267,9 @@ impl Monitor {
         let is_among_others = self.reserved.contains_key(&name);
         let among_others =
             is_among_others.then(|| self.judged_anew(event.clone(), now, Some(number)));
+        let approval = self.approval_of_main_agent(&event);
         let mut done = self.event(event, now, same);
+        self.approve_main_agent(approval, now, &mut done);
         if let Some(stricter) = among_others
             && stricter.ruling.denies()
             && stricter.ruling > done.ruling
