@@ -411,3 +411,9 @@ fn what_users_type_is_theirs() {
         assert!(may(&session, "pay"), "{text}");
     }
 }
+    // Numbers and truth values are no texts: a choice is the user's.
+    let given = json!({"prompt": "look at it", "max_turns": 2, "deep": true, "model": null});
+    session.before("6", "Task", given);
+    for text in ["2", "true", "null"] {
+        assert_eq!(prompt(&session, text), Json::Null, "{text}");
+    }

@@ -124,7 +124,7 @@ impl GivenTexts {
             return;
         }
         match serde_json::from_str::<Json>(arguments) {
-            Ok(_) => self.add_quoted(arguments, SCHEDULERS.contains(&tool)),
+            Ok(arguments) => self.add_json(&arguments, SCHEDULERS.contains(&tool)),
             Err(_) => self.forget(),
         }
     }
@@ -134,9 +134,9 @@ impl GivenTexts {
         match serde_json::from_str::<Json>(list) {
             Ok(Json::Array(list)) => list.iter().for_each(|one| match one.get("prompt") {
                 Some(Json::String(prompt)) => self.add_text(prompt, true),
-                _ => self.add_quoted(&one.to_string(), true),
+                _ => self.add_json(one, true),
             }),
-            Ok(_) => self.add_quoted(list, true),
+            Ok(other) => self.add_json(&other, true),
             Err(_) => self.forget(),
         }
     }
@@ -159,17 +159,26 @@ impl GivenTexts {
         }
     }
 
-    /// Remembers the strings and keys in a text of JSON.
-    fn add_quoted(&mut self, json: &str, scheduled: bool) {
-        quoted(json).for_each(|text| self.add_text(&text, scheduled));
+    /// Remembers the strings and keys of a value.
+    fn add_json(&mut self, value: &Json, scheduled: bool) {
+        match value {
+            Json::String(text) => self.add_text(text, scheduled),
+            Json::Array(all) => all.iter().for_each(|one| self.add_json(one, scheduled)),
+            Json::Object(all) => all.iter().for_each(|(key, one)| {
+                self.add_text(key, scheduled);
+                self.add_json(one, scheduled);
+            }),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
     }
 
     /// Remembers a text, and what it may hold as JSON: bodies of requests are given so. Readers differ on what is JSON, and what may stand
-    /// before it. Each string within a string is shorter by its escapes, so the depth is logarithmic.
+    /// before it, so what stands between its strings counts too. Each string within a string is shorter by its escapes, so the depth is
+    /// logarithmic.
     fn add_text(&mut self, text: &str, scheduled: bool) {
         self.add(text, scheduled);
         if text.trim_start().starts_with('"') || text.contains(['{', '[']) {
-            self.add_quoted(text, scheduled);
+            quoted(text).for_each(|text| self.add_text(&text, scheduled));
         }
     }
 
