@@ -78,6 +78,33 @@ fn a_refused_question_ends_with_the_next_prompt() {
     }
 }
 
+/// The turns of sub-agents that are interrupted have no hook of their end: however many questions were open, prompts and calls go on.
+#[test]
+fn questions_of_interrupted_sub_agents_hold_up_nothing() {
+    let session = Session::new();
+    let fetch = |nth: usize| {
+        json!({"tool_name": "WebFetch", "tool_input": {"url": format!("https://example.org/{nth}")},
+            "tool_use_id": format!("f{nth}"), "tool_response": "ok"})
+    };
+    let agent = |nth: usize| format!("a{nth}");
+    for nth in 0..7 {
+        let asked = session.ask("PreToolUse", Some(&agent(nth)), fetch(nth));
+        assert_eq!(decision(&asked).0, "ask", "{nth}");
+        let prompt = json!({"prompt": "no, do it without the network"});
+        assert_eq!(session.ask("UserPromptSubmit", None, prompt), Json::Null);
+        let read = format!("r{nth}");
+        assert_eq!(session.before(&read, "Read", json!({})), Json::Null);
+        let done = session.after(&read, "Read", json!({}), json!("x"));
+        assert_eq!(done, Json::Null);
+    }
+    // The latest two may be of agents that go on in the background.
+    for (nth, is_over) in [(4, true), (5, false), (6, false)] {
+        let ran = session.ask("PostToolUse", Some(&agent(nth)), fetch(nth));
+        let ended = "after the question about it had ended";
+        assert_eq!(ran.to_string().contains(ended), is_over, "{nth} {ran}");
+    }
+}
+
 /// What a person has allowed is not blocked when it is done, and counts as done, also where calls have no ids.
 #[test]
 fn what_a_person_has_allowed_counts() {

@@ -175,7 +175,7 @@ impl Calls {
     }
 
     /// Ends the questions about the calls of some owners.
-    fn refuse(&mut self, is_over: impl Fn(&str) -> bool) {
+    fn refuse(&mut self, mut is_over: impl FnMut(&str) -> bool) {
         let is_refused = |open: &mut Open| !open.asked.is_empty() && is_over(&open.owner);
         let refused: Vec<Open> = self.open.extract_if(.., is_refused).collect();
         for open in refused {
@@ -448,7 +448,15 @@ fn run(seed: u64, steps: u32, scope: Scope) {
             }
             "UserPromptSubmit" => {
                 if agent.is_none() {
-                    calls.refuse(|of| of == owner);
+                    // Of the questions of sub-agents the latest two remain.
+                    let is_of_agent = |of: &str| of != owner && of.starts_with(&owner);
+                    let asked = |open: &&Open| !open.asked.is_empty() && is_of_agent(&open.owner);
+                    let mut n_over = calls.open.iter().filter(asked).count().saturating_sub(2);
+                    calls.refuse(|of| {
+                        let is_over = is_of_agent(of) && n_over > 0;
+                        n_over -= usize::from(is_over);
+                        is_over || of == owner
+                    });
                 }
                 let reason = json.to_string();
                 let is_limited =

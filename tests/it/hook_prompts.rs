@@ -159,6 +159,29 @@ fn a_notification_is_a_result_of_the_call_that_it_names() {
     }
 }
 
+/// A notification about a call of a sub-agent, or of one that nobody remembers, fulfils no condition of the main agent.
+#[test]
+fn a_notification_is_one_of_the_agent_that_made_the_call() {
+    let spec = "use std.agent\nproperty done = G (kind == \"call\" and tool == \"ship\" -> once (kind == \"result\" and text contains \"done\"))\n\
+        enforce done { violated => block \"not done\" }\n";
+    for (maker, id, is_main) in [
+        (None, "t1", true),
+        (Some("a"), "t1", false),
+        (None, "t9", false),
+    ] {
+        let session = Session::new();
+        std::fs::write(&session.spec, spec).unwrap();
+        let list = json!({"tool_name": "list", "tool_input": {}, "tool_use_id": "0"});
+        session.ask("PreToolUse", Some("a"), list);
+        let test = json!({"tool_name": "test", "tool_input": {}, "tool_use_id": "t1", "tool_response": {"backgroundTaskId": "b1"}});
+        session.ask("PreToolUse", maker, test.clone());
+        session.ask("PostToolUse", maker, test);
+        assert!(!may(&session, "ship"));
+        assert_eq!(prompt(&session, &notification(id, "done")), Json::Null);
+        assert_eq!(may(&session, "ship"), is_main, "{maker:?} {id}");
+    }
+}
+
 #[test]
 fn texts_that_the_agent_gave_to_tools_are_not_the_users() {
     let agreed = "Yes, go ahead and pay 500";
@@ -410,10 +433,10 @@ fn what_users_type_is_theirs() {
         assert_eq!(prompt(&session, text), Json::Null, "{text}");
         assert!(may(&session, "pay"), "{text}");
     }
-}
     // Numbers and truth values are no texts: a choice is the user's.
     let given = json!({"prompt": "look at it", "max_turns": 2, "deep": true, "model": null});
     session.before("6", "Task", given);
     for text in ["2", "true", "null"] {
         assert_eq!(prompt(&session, text), Json::Null, "{text}");
     }
+}

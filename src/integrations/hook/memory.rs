@@ -47,12 +47,14 @@ pub struct Memory {
 
 /// The tool of a call that had an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct PastTool {
+pub(super) struct PastTool {
     /// The identity of the call.
-    key: String,
-    tool: String,
+    pub(super) key: String,
+    pub(super) tool: String,
+    /// The session and the sub-agent that made the call; `None` if it is not known.
+    pub(super) owner: Option<String>,
     /// Whether the call may go on in the background.
-    goes_on: bool,
+    pub(super) goes_on: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,25 +204,23 @@ impl Memory {
         }
     }
 
-    /// Remembers the tool of a call that had an outcome. `goes_on` says whether the call may go on in the background.
-    pub(super) fn add_past(&mut self, key: String, tool: String, goes_on: bool) {
-        if tool.len() > MOST_NAME {
+    /// Remembers the tool of a call that had an outcome.
+    pub(super) fn add_past(&mut self, call: PastTool) {
+        if call.tool.len() > MOST_NAME {
             return;
         }
-        self.tools.retain(|past| past.key != key);
+        self.tools.retain(|past| past.key != call.key);
         let n_ended = self.tools.iter().filter(|past| !past.goes_on).count();
         if n_ended >= MOST_ENDED || self.tools.len() >= MOST_TOOLS {
             let oldest = self.tools.iter().position(|past| !past.goes_on);
             self.tools.remove(oldest.unwrap_or(0));
         }
-        self.tools.push(PastTool { key, tool, goes_on });
+        self.tools.push(call);
     }
 
-    /// Returns the tool of a call that had an outcome; `None` if it is not known.
-    pub(super) fn past_tool(&self, key: &str) -> Option<&str> {
-        let mut tools = self.tools.iter();
-        let past = tools.find(|past| past.key == key)?;
-        Some(&past.tool)
+    /// Returns a call that had an outcome; `None` if it is not known.
+    pub(super) fn past_tool(&self, key: &str) -> Option<&PastTool> {
+        self.tools.iter().find(|past| past.key == key)
     }
 
     /// Whether an outcome may arrive of which nothing is known.
@@ -234,8 +234,15 @@ impl Memory {
         calls + self.tools.len() + self.given.len()
     }
 
-    /// Ends the questions about the calls of some owners: the calls are refused. Returns their proposals.
-    pub(super) fn refuse(&mut self, is_over: impl Fn(&str) -> bool) -> Vec<u64> {
+    /// Returns who made the calls about which a person is asked, the oldest call first.
+    pub(super) fn askers(&self) -> impl Iterator<Item = &str> {
+        let asked = self.calls.iter().filter(|call| call.asked.is_some());
+        asked.map(|call| call.owner.as_str())
+    }
+
+    /// Ends the questions about the calls of some owners: the calls are refused. Returns their proposals. `is_over` is called for the
+    /// oldest question first.
+    pub(super) fn refuse(&mut self, mut is_over: impl FnMut(&str) -> bool) -> Vec<u64> {
         let mut proposals = Vec::new();
         let is_refused = |call: &mut OpenCall| call.asked.is_some() && is_over(&call.owner);
         let refused: Vec<OpenCall> = self.calls.extract_if(.., is_refused).collect();

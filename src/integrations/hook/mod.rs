@@ -37,7 +37,7 @@ use crate::monitor::lenient::Outline;
 use crate::monitor::{Cause, Decision, Ruling};
 use later::{CONTENT, KEY};
 pub use makers::Maker;
-use memory::{Asked, Known, OpenCall, PastCall};
+use memory::{Asked, Known, OpenCall, PastCall, PastTool};
 pub use memory::{Memory, Sessions};
 pub use names::{decides, may_report};
 use names::{hook_name, is_filled_in, matters, reports, traces_of};
@@ -317,7 +317,12 @@ impl Call {
             self.remember_texts(memory);
         }
         if let Some(tool) = self.outline.text("tool_name") {
-            memory.add_past(self.key(), tool, self.may_go_on());
+            memory.add_past(PastTool {
+                key: self.key(),
+                tool,
+                owner: (!self.is_doubtful).then(|| self.owner()),
+                goes_on: self.may_go_on(),
+            });
         }
         self.happened(judge, Call::result, decisions)?;
         let is_allowed = |decision: &Decision| match &known {

@@ -46,7 +46,7 @@ pub(super) fn needed(outline: &Outline, key: &str) -> Result<String, String> {
 pub(super) fn end_questions(
     judge: &mut impl Judge,
     memory: &mut Memory,
-    is_over: impl Fn(&str) -> bool,
+    is_over: impl FnMut(&str) -> bool,
 ) -> Result<(), String> {
     for proposal in memory.refuse(is_over) {
         judge.abandon(proposal)?;
