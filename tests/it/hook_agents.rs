@@ -120,6 +120,73 @@ fn the_agent_whose_call_is_open_made_it() {
     assert!(may(&session, None, "mail"));
 }
 
+/// After a process ended before its list of calls was put in place, the list that the journal names says who made a call.
+#[test]
+fn the_agent_is_found_in_the_list_that_is_in_force() {
+    let session = session("agent");
+    let read = json!({"tool_name": "read", "tool_input": {}});
+    session.ask("PreToolUse", None, read.clone());
+    session.raw(&outcome("read", "fine", ""));
+    let files = std::fs::read_dir(session.state()).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let lists = files.filter(|path| path.extension().is_some_and(|ending| ending == "calls"));
+    let before: Vec<_> = lists
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect();
+    session.ask("PreToolUse", Some("a"), read);
+    let now = |path| std::fs::read(path).unwrap();
+    let mut changed = before.iter().filter(|(path, old)| now(path) != *old);
+    let (path, old) = changed.next().unwrap();
+    std::fs::rename(path, path.with_extension("calls.next")).unwrap();
+    std::fs::write(path, old).unwrap();
+    session.raw(&outcome("read", "a SECRET", ""));
+    assert!(may(&session, None, "mail"));
+    assert!(!may(&session, Some("a"), "mail"));
+}
+
+/// The id of the call may stand behind a text that is longer than what is read at first.
+#[test]
+fn the_agent_of_a_long_outcome_is_known_by_its_call() {
+    let mut session = session("agent");
+    call(&session, None, "read", "1");
+    session
+        .args
+        .extend(["--max-memory", "1"].map(str::to_owned));
+    let long = outcome("read", &"x".repeat(3 << 20), ",\"tool_use_id\":\"1\"");
+    let (code, ..) = session.raw(&long);
+    assert_eq!(code, 2);
+    session.args.truncate(2);
+    assert!(may(&session, Some("a"), "mail"));
+    assert!(!may(&session, None, "mail"));
+    assert!(may(&session, Some("later"), "mail"));
+}
+
+/// However many outcomes of nobody known there are, an agent that does not act has one file for them. All of them count.
+#[test]
+fn outcomes_of_nobody_known_do_not_pile_up() {
+    let spec = "use std.agent\nproperty few = G (count(kind == \"result\" and tool == \"read\") <= 3)\nenforce few { violated => block }\n";
+    for n in [3, 5] {
+        let session = Session::with(&["--scope", "agent"]);
+        std::fs::write(&session.spec, spec).unwrap();
+        for agent in AGENTS {
+            call(&session, agent, "list", "0");
+        }
+        for nth in 0..n {
+            let id = format!(",\"tool_use_id\":\"u{nth}\"");
+            session.raw(&outcome("read", "fine", &id));
+        }
+        let files = std::fs::read_dir(session.state()).unwrap();
+        let folders = files
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir());
+        let marks = folders.map(|folder| std::fs::read_dir(folder).unwrap().count());
+        assert_eq!(marks.sum::<usize>(), 2);
+        for agent in AGENTS {
+            assert_eq!(may(&session, agent, "list"), n <= 3, "{n} {agent:?}");
+        }
+    }
+}
+
 /// An outcome that names no agent, and whose hook is killed, is one of the agent that made its call.
 #[test]
 fn a_lost_outcome_goes_to_the_agent_that_made_its_call() {

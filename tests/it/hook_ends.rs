@@ -183,6 +183,55 @@ fn a_first_process_that_a_signal_ends_denies() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
+/// Returns the exit code and the answer of a hook with limits, as a shell sets them.
+fn limited(session: &Session, limits: &str, input: &[u8]) -> (Option<i32>, String) {
+    let mut shell = Command::new("sh");
+    shell
+        .arg("-c")
+        .arg(format!("{limits}; exec \"$0\" hook \"$1\" --state \"$2\""))
+        .arg(assert_cmd::cargo::cargo_bin("guard"))
+        .arg(&session.spec)
+        .arg(session.state());
+    let output = shell.write_stdin(input).output().unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), answer)
+}
+
+const MAIL: &str = r#"{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"mail","tool_input":{},"tool_use_id":"m"}"#;
+
+/// A limit that ends the process while it writes a mark leaves one of which nothing is known.
+#[test]
+fn an_outcome_whose_mark_cannot_be_written_is_not_forgotten() {
+    let session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    let (code, answer) = limited(&session, "ulimit -f 0", &outcome("\"PRIVATE KEY\""));
+    assert_eq!((code, answer.as_str()), (Some(2), ""));
+    let (code, answer) = limited(&session, ":", MAIL.as_bytes());
+    assert!(
+        code == Some(0) && answer.contains("deny"),
+        "{code:?} {answer}"
+    );
+}
+
+/// All marks are put on record, also if they are more than the files that a process may open.
+#[test]
+fn no_mark_is_passed_by() {
+    let mut session = tainted(&[]);
+    session.before("r", "Read", json!({}));
+    session.lose(&outcome("\"PRIVATE KEY\""));
+    let folder = session.file("lock").with_extension("open");
+    let mark = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    for nth in 0..40 {
+        std::fs::copy(mark.path(), folder.join(format!("1-{nth}"))).unwrap();
+    }
+    let (code, answer) = limited(&session, "ulimit -n 16", MAIL.as_bytes());
+    assert!(
+        code == Some(0) && answer.contains("deny"),
+        "{code:?} {answer}"
+    );
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}
+
 /// Where nobody hears a denial, the exit code says it.
 #[test]
 fn a_denial_on_a_closed_output_exits_with_2() {

@@ -6,15 +6,15 @@ use super::session::Mark;
 use crate::cli::durable::monitor::DurableMonitor;
 use crate::integrations::hook::{Call, Memory, Scope, with_note};
 
-/// Judges an outcome that an earlier process could not judge, and returns the answer to it: nothing of it is known but which call it
-/// answers. An outcome that was judged, and whose mark was not removed, is recorded again, with unknown parts: an equal call may have
+/// Judges the outcomes of a mark that an earlier process could not judge, and returns the different answers to them: nothing of one is known but
+/// which call it answers. An outcome that was judged, and whose mark was not removed, is recorded again, with unknown parts: an equal call may have
 /// the same key, so the list of calls does not tell.
 pub(super) fn put_on_record(
     mark: &Mark,
     call: &Call,
     monitor: &mut DurableMonitor,
     memory: &mut Memory,
-) -> Result<Option<Json>, String> {
+) -> Result<Vec<Json>, String> {
     let text = mark.text();
     let mut outcome = match text.is_empty() {
         // There was no room to say even that.
@@ -25,7 +25,12 @@ pub(super) fn put_on_record(
     if call.scope() == Scope::Agent {
         outcome.adopt_like(call);
     }
-    Ok(outcome.judge(monitor, memory)?.json)
+    let mut answers = Vec::new();
+    for _ in 0..mark.n_outcomes() {
+        let answer = outcome.clone().judge(monitor, memory)?.json;
+        answers.extend(answer.filter(|answer| !answers.contains(answer)));
+    }
+    Ok(answers)
 }
 
 /// Adds what the user must know of an earlier outcome to an answer, and the end of the run if the outcome ends it.

@@ -157,8 +157,7 @@ fn decide(args: &Args, call: &mut Call) -> Result<Option<Json>, String> {
     let next = before.make_room(ONLY_ME)?;
     let mut memory = before.kept.memory.clone();
     if call.hook() == "UserPromptSubmit" {
-        let identity = monitor.monitor.identity();
-        let added = agents::add_given(&mut session, identity, &mut memory);
+        let added = agents::add_given(&mut session, &mut memory);
         added.map_err(|why| refused(&why))?;
     }
     let lost = |why| refused(&format!("an earlier outcome could not be recorded: {why}"));

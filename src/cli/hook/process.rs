@@ -22,9 +22,15 @@ use super::session::{Mark, Session};
 use crate::cli::failure::{Failure, Outcome, code, complain};
 use crate::cli::{guarded, of_hook, signals};
 use crate::integrations::hook::{self, Call, Scope};
+use crate::monitor::intake::Intake;
+use crate::monitor::lenient::Outline;
 
-/// The part of an input by which the first process marks an outcome, in bytes: the ids stand before what is long.
+/// The part of an input by which the first process marks an outcome, in bytes. An outcome that is longer is marked once more when all of it
+/// has arrived: the id of its call may stand behind what is long.
 const HEAD: usize = 2 * 1024 * 1024;
+
+/// The bytes of a longer input that are passed on at once.
+const CHUNK: usize = 64 * 1024;
 
 /// The stack of the process that judges, in bytes.
 const STACK: u64 = 16 * 1024 * 1024;
@@ -143,17 +149,21 @@ fn supervise(args: &Args, started: std::io::Result<Judge>) -> Result<Outcome, Fa
     };
     let arrived = take_input(&input);
     let mark = marked(&lock(&input), args.state.as_deref(), args.scope());
-    let mark = mark.map_err(|why| denied(&why))?;
+    let mut mark = mark.map_err(|why| denied(&why))?;
     watched.map_err(|error| denied(&format!("cannot start a thread: {error}")))?;
     arrived.map_err(|error| denied(&format!("cannot read the input: {error}")))?;
     let mut judge =
         started.map_err(|error| denied(&format!("cannot start the judging process: {error}")))?;
     if let Some(mut to) = judge.input.take() {
-        let whole = std::mem::take(&mut *lock(&input));
+        let head = std::mem::take(&mut *lock(&input));
         // A process that ends early says by its end what that means.
-        let _ = to
-            .write_all(&whole)
-            .and_then(|()| std::io::copy(&mut std::io::stdin().lock(), &mut to));
+        let _ = to.write_all(&head);
+        if head.len() >= HEAD {
+            let whole = pass_on(&head, to).and_then(|outline| Call::of(outline, args.scope()).ok());
+            if let Ok(Some(better)) = mark_of(whole, args.state.as_deref()) {
+                mark.replace(better).into_iter().for_each(Mark::remove);
+            }
+        }
     }
     let mut answer = Vec::new();
     let read = judge
@@ -197,7 +207,7 @@ fn supervise(args: &Args, started: std::io::Result<Judge>) -> Result<Outcome, Fa
 /// Reads the input as it arrives, up to [`HEAD`]; the rest is passed on unread.
 fn take_input(input: &Mutex<Vec<u8>>) -> std::io::Result<()> {
     let mut stdin = std::io::stdin().lock();
-    let mut chunk = vec![0; 64 * 1024];
+    let mut chunk = vec![0; CHUNK];
     loop {
         let read = stdin.read(&mut chunk)?;
         let mut input = lock(input);
@@ -208,12 +218,33 @@ fn take_input(input: &Mutex<Vec<u8>>) -> std::io::Result<()> {
     }
 }
 
+/// Passes on the rest of an input that is longer than [`HEAD`], and returns what is known of the whole in as much memory; `None` if nothing
+/// is.
+fn pass_on(head: &[u8], mut to: PipeWriter) -> Option<Outline> {
+    let mut intake = Intake::new(HEAD);
+    intake.take(head);
+    let mut stdin = std::io::stdin().lock();
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        let read = stdin.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
+        if !read.is_ok_and(|read| read > 0) {
+            return intake.finish().ok();
+        }
+        let _ = to.write_all(&chunk);
+        intake.take(&chunk);
+    }
+}
+
 /// Marks an outcome before anything that may fail; what is no outcome, or cannot be read so far, has no mark.
 fn marked(input: &[u8], folder: Option<&Path>, scope: Scope) -> Result<Option<Mark>, String> {
     if !hook::may_report(input) {
         return Ok(None);
     }
-    let call = Call::read(input.to_vec(), scope).ok();
+    mark_of(Call::read(input.to_vec(), scope).ok(), folder)
+}
+
+fn mark_of(call: Option<Call>, folder: Option<&Path>) -> Result<Option<Mark>, String> {
     let Some(call) = call.filter(Call::is_outcome) else {
         return Ok(None);
     };

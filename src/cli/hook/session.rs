@@ -8,11 +8,11 @@
 //! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`crate::cli::durable::state`] |
 //! | `STEM.calls` | see [`crate::cli::durable::calls`]; it is there before all others |
 //! | `STEM.calls.next` | the list that is about to replace it |
-//! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
+//! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record; `any`: those that each agent may have had |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
@@ -36,6 +36,10 @@ const OF_SESSION: &str = "scope session";
 const OF_AGENTS: &str = "scope agent";
 const ANYBODYS: &str = "anybody";
 
+/// The name of the mark that stands for outcomes of any call: each is one byte of it. So an agent that does not act, or never will again,
+/// has one file for all of them.
+const ANY: &str = "any";
+
 /// The greatest number of times that a mark is written, if its file is removed meanwhile, and that a folder of marks is removed.
 const MOST_TRIES: usize = 10;
 
@@ -50,18 +54,35 @@ pub(super) struct Session {
     lock: Option<File>,
 }
 
-/// The mark of an outcome that is being judged; it is locked by the process that judges.
+/// The mark of an outcome that is being judged, or of one that was not put on record.
 #[derive(Debug)]
 pub(super) struct Mark {
     path: PathBuf,
     text: Vec<u8>,
-    _held: File,
+    /// The file of one's own mark, which is locked while the outcome is being judged.
+    _held: Option<File>,
 }
 
 impl Mark {
-    /// Returns the known part of the outcome.
+    /// Returns the known part of the outcome; empty if nothing is known of it.
     pub(super) fn text(&self) -> &[u8] {
-        &self.text
+        match self.is_of_any() {
+            true => &[],
+            false => &self.text,
+        }
+    }
+
+    /// Whether it stands for outcomes of any call that each agent has.
+    pub(super) fn is_of_any(&self) -> bool {
+        self.path.ends_with(ANY)
+    }
+
+    /// Returns the number of outcomes that it stands for.
+    pub(super) fn n_outcomes(&self) -> usize {
+        match self.is_of_any() {
+            true => self.text.len(),
+            false => 1,
+        }
     }
 
     /// Removes the mark: the outcome is on record.
@@ -303,14 +324,20 @@ impl Session {
         about.is_some_and(|about| about.mode() & LOST != 0)
     }
 
-    fn try_mark(&self, text: &str) -> Result<Mark, String> {
+    /// Makes the folder of marks, if there is none, and returns it.
+    fn make_marks(&self) -> Result<PathBuf, String> {
         let folder = self.file("open");
         if std::fs::symlink_metadata(&folder).is_ok_and(|about| !about.is_dir()) {
             return Err(format!("`{}`: not a folder", folder.display()));
         }
+        make_folder(&folder)?;
+        Ok(folder)
+    }
+
+    fn try_mark(&self, text: &str) -> Result<Mark, String> {
         let mut tries = 0;
         loop {
-            make_folder(&folder)?;
+            let folder = self.make_marks()?;
             let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
             let name = format!(
                 "{}-{}",
@@ -329,7 +356,7 @@ impl Session {
                     return Ok(Mark {
                         path,
                         text: text.as_bytes().to_vec(),
-                        _held: held,
+                        _held: Some(held),
                     });
                 }
                 // A session that ends, or is reset, removes what is left behind.
@@ -340,8 +367,9 @@ impl Session {
         }
     }
 
-    /// Writes a mark. It is in the folder of marks only when it is locked: one that nobody holds is taken for that of a process that
-    /// was killed.
+    /// Makes a mark. It is in the folder of marks only when it is locked: one that nobody holds is taken for that of a process that was
+    /// killed. It is there before anything is written, which may end the process (a limit on the size of files); of a text that is not
+    /// whole nothing is known.
     fn mark_as(text: &str, part: &Path, path: &Path) -> std::io::Result<File> {
         let mut file = OpenOptions::new()
             .write(true)
@@ -349,20 +377,34 @@ impl Session {
             .mode(ONLY_ME)
             .open(part)?;
         file.lock()?;
-        if file.write_all(text.as_bytes()).is_err() {
+        std::fs::rename(part, path)?;
+        if write!(file, "{} {text}", text.len()).is_err() {
             file.set_len(0)?;
         }
-        std::fs::rename(part, path)?;
         Ok(file)
     }
 
-    /// Returns the marks that no process holds any more, other than one's own; they are held from here on.
+    /// Marks an outcome of any call as one that is not on record, with the lock of the session held.
+    pub(super) fn mark_any(&self) -> Result<(), String> {
+        let path = self.make_marks()?.join(ANY);
+        is_file(&path)?;
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).mode(ONLY_ME).open(&path);
+        match file.and_then(|mut file| file.write_all(b"?")) {
+            Ok(()) => Ok(()),
+            // Where there is no room for a byte, there may be some for a name.
+            Err(_) => self.mark("").map(drop),
+        }
+    }
+
+    /// Returns the marks that no process holds, other than one's own, with the lock of the session held: nobody else takes them. They are
+    /// not kept open, since there may be more than a process may open.
     pub(super) fn marked(&self, own: Option<&Mark>) -> Result<Vec<Mark>, String> {
         let folder = self.file("open");
         check_mode(&folder)?;
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
             Err(error) => return Err(of(&error, &folder)),
         };
         let mut marks = Vec::new();
@@ -372,21 +414,16 @@ impl Session {
             if own.is_some_and(|own| own.path == path) {
                 continue;
             }
-            let Ok(mut file) = File::open(&path) else {
+            match left_mark(&path) {
+                Ok(text) => marks.extend(text.map(|text| Mark {
+                    path,
+                    text,
+                    _held: None,
+                })),
                 // Its process has put it on record.
-                continue;
-            };
-            if file.try_lock().is_err() || !is_still(&file, &path) {
-                continue;
+                Err(error) if is_missing(&error) => {}
+                Err(error) => return Err(of(&error, &path)),
             }
-            let mut text = Vec::new();
-            file.read_to_end(&mut text)
-                .map_err(|error| of(&error, &path))?;
-            marks.push(Mark {
-                path,
-                text,
-                _held: file,
-            });
         }
         marks.sort_by(|lhs, rhs| lhs.path.cmp(&rhs.path));
         Ok(marks)
@@ -527,6 +564,30 @@ fn has_line(begun: &str, line: &str) -> bool {
 
 fn is_missing(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::NotFound
+}
+
+/// Returns the text of a mark, empty if it is not whole; `None` if a process holds the mark.
+///
+/// # Errors
+/// The mark is gone, or cannot be read.
+fn left_mark(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    // It was removed by the process that held it, after it was opened here.
+    std::fs::metadata(path)?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    if path.ends_with(ANY) {
+        return Ok(Some(text));
+    }
+    let space = text.iter().position(|byte| *byte == b' ');
+    let (length, whole) = text.split_at(space.map_or(0, |space| space + 1));
+    let is_whole = length == format!("{} ", whole.len()).as_bytes();
+    Ok(Some(if is_whole { whole.to_vec() } else { Vec::new() }))
 }
 
 /// Removes a folder of marks; others may be written to it meanwhile.

@@ -9,34 +9,17 @@ use crate::monitor::lenient::{Outline, UNREAD};
 /// The longest member kept from an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
 
-/// The member that identifies the call of an outcome that is recorded later.
+/// The member that identifies the call of an outcome that is recorded later; empty for one of any call.
 pub(super) const KEY: &str = "guard_call";
-
-/// The [`KEY`] of an outcome of any call.
-const ANY: &str = "";
 
 /// The member that identifies what ran, in an outcome that is recorded later.
 pub(super) const CONTENT: &str = "guard_content";
 
 impl Call {
-    /// Returns the text of an outcome of the same session and agent with an unknown call.
-    pub fn any_outcome(&self) -> String {
-        let session = Json::from(self.session.as_str());
-        let agent = Json::from(self.agent.as_deref());
-        format!(
-            "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":{session},\"{KEY}\":\"{ANY}\",\"agent_id\":{agent},\"tool_use_id\":{UNREAD}}}"
-        )
-    }
-
     /// Whether the input is a damaged end of a turn, of which the rest may be an outcome.
     pub fn may_hide_outcome(&self) -> bool {
         let is_end = matters(&self.hook) && !decides(&self.hook);
         is_end && (self.outline.is_changed() || self.is_doubtful)
-    }
-
-    /// Whether the outcome is one of any call.
-    pub fn is_any(&self) -> bool {
-        self.outline.text(KEY).as_deref() == Some(ANY)
     }
 
     /// Returns the outcome as one that may be of another agent, and of any call.
@@ -44,7 +27,12 @@ impl Call {
     /// # Errors
     /// Those of [`Outline::read`].
     pub fn of_anybody(&self) -> Result<Call, String> {
-        let outline = Outline::read(self.any_outcome().into_bytes())?;
+        let session = Json::from(self.session.as_str());
+        let agent = Json::from(self.agent.as_deref());
+        let text = format!(
+            "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":{session},\"{KEY}\":\"\",\"agent_id\":{agent},\"tool_use_id\":{UNREAD}}}"
+        );
+        let outline = Outline::read(text.into_bytes())?;
         Ok(Call::of(outline, self.scope)?)
     }
 

@@ -218,6 +218,21 @@ impl<'j> Journal<'j> {
     /// # Errors
     /// See [`JournalError`].
     pub fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
+        Journal::of(bytes, |found| identity.same(found))
+    }
+
+    /// Parses a journal of any spec, and returns what its end says about the files beside it.
+    ///
+    /// # Errors
+    /// See [`JournalError`].
+    pub fn beside(bytes: &[u8]) -> Result<Beside, JournalError> {
+        Journal::of(bytes, |_| Ok(())).map(|journal| journal.beside)
+    }
+
+    fn of(
+        bytes: &'j [u8],
+        check: impl Fn(&Identity) -> Result<(), StateError>,
+    ) -> Result<Journal<'j>, JournalError> {
         let mut lines = Lines { bytes, at: 0 };
         let Some((first, true)) = lines.next() else {
             return match is_begun(bytes) {
@@ -243,7 +258,7 @@ impl<'j> Journal<'j> {
             return Err(JournalError::Damaged { line: 1 });
         }
         let head: Head = serde_json::from_slice(json).map_err(|_| JournalError::NotAJournal)?;
-        identity.same(&head.identity).map_err(JournalError::Other)?;
+        check(&head.identity).map_err(JournalError::Other)?;
         let mut journal = Journal {
             beside: head.start.beside.clone(),
             start: head.start,
