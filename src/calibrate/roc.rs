@@ -236,8 +236,10 @@ mod tests {
     #[test]
     fn the_area_is_that_of_all_pairs() {
         let run = |number: u32| Scored {
-            bad: number % 3 == 0,
-            risks: vec![(number % 11 > 0).then(|| f64::from(number * number % 17) / 16.0)],
+            bad: number.is_multiple_of(3),
+            risks: vec![
+                (!number.is_multiple_of(11)).then(|| f64::from(number * number % 17) / 16.0),
+            ],
             at: None,
         };
         let runs: Vec<Scored> = (0..200).map(run).collect();
@@ -261,7 +263,7 @@ mod tests {
     #[test]
     fn the_area_of_many_runs() {
         let run = |number: u32| Scored {
-            bad: number % 2 == 0,
+            bad: number.is_multiple_of(2),
             risks: vec![Some(f64::from(number % 1000) / 1000.0)],
             at: None,
         };

@@ -233,13 +233,17 @@ fn facts_around_spans_are_held_once() {
     );
     let mut audit = guard(
         &folder,
-        &["audit", "t.guard", "spans.json", "--from", "otel", "-q"],
+        &["audit", "t.guard", "spans.json", "--from", "otel"],
     );
     let mut most = 0;
-    while audit.0.try_wait().unwrap().is_none() {
+    let status = loop {
+        if let Some(status) = audit.0.try_wait().unwrap() {
+            break status;
+        }
         most = most.max(peak(audit.0.id()));
         std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    };
+    assert_eq!(status.code(), Some(0));
     // As copies they took 1 GB.
     assert!(most < 400 << 20, "{most}");
 }
