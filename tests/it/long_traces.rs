@@ -136,7 +136,7 @@ fn each_error_on_a_value_is_reported() {
     assert_eq!(
         of(abs, &"7".repeat(43)),
         [format!(
-            "the result is out of range: args.n as int = {} (read by `a`)",
+            "the result is out of range: args.n = {} (read by `a`)",
             "7".repeat(43)
         )]
     );

@@ -155,7 +155,7 @@ enum Content<'t> {
 enum Ending {
     /// Nothing: the call goes on, or the message is about none.
     None,
-    /// What an outcome of the call says that is recorded already.
+    /// The content of an outcome of the call that is recorded already.
     Again(Failed),
     /// An outcome, or what may be one.
     Outcome(Failed),
