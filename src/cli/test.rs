@@ -303,7 +303,7 @@ impl Data {
     /// Reports problems with the data that a spec reads, and files without traces.
     fn check(&mut self, program: &Program, limits: &InputLimits) -> Result<(), Failure> {
         let schema = &program.spec().schema;
-        let readers = Readers::new(schema, FormatChoice::Auto, limits.clone())
+        let readers = Readers::new(schema, FormatChoice::Auto, *limits)
             .map_err(|error| Failure::Usage(error.to_string()))?;
         let mut problems = Vec::new();
         for Recording { name, text } in &self.recordings {

@@ -51,12 +51,8 @@ impl<'a> Judged<'a> {
 
     /// Returns the test or trace that detects each mutant; a mutant is a formula for each of the properties.
     pub(super) fn killed(&self, mutants: &[&[FormulaId]]) -> Result<Vec<Option<SmolStr>>, String> {
-        let readers = Readers::new(
-            &self.spec.schema,
-            FormatChoice::Auto,
-            self.limits.input.clone(),
-        )
-        .map_err(|error| error.to_string())?;
+        let readers = Readers::new(&self.spec.schema, FormatChoice::Auto, self.limits.input)
+            .map_err(|error| error.to_string())?;
         let mut killed = Vec::with_capacity(mutants.len());
         for chunk in mutants.chunks(TOGETHER) {
             killed.extend(self.killed_together(chunk, &readers)?);

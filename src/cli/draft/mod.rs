@@ -228,7 +228,7 @@ fn settle(drafts: Vec<Draft>, drafted: &dyn Fn(&str) -> Vec<Draft>) -> Result<Ve
                             again.line = draft.line;
                             again.id = match place {
                                 0 => draft.id.clone(),
-                                _ => format!("{}.{}", draft.id, place + 1).into(),
+                                _ => format!("{}.{}", draft.id, place + 1),
                             };
                         }
                         if again.is_empty() {

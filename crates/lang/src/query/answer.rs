@@ -89,7 +89,7 @@ impl Figure {
 
     /// Returns the figure of a probability: rounded bounds may exceed 0 or 1.
     #[must_use]
-    pub(super) fn as_probability(mut self) -> Figure {
+    pub(super) fn within_unit(mut self) -> Figure {
         if let Figure::Finite { lower, upper, .. } = &mut self {
             *lower = lower.clamp(0.0, 1.0);
             *upper = upper.clamp(0.0, 1.0);

@@ -198,7 +198,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
             let is_reward = matches!(self.spec.branchings.get(*id), Branching::Reward { .. });
             let figure = |numbers: &Numbers<V>, state: usize| match Figure::of(numbers, state) {
                 reward if is_reward => reward,
-                figure => figure.as_probability(),
+                figure => figure.within_unit(),
             };
             let numbers = self.numbers(*id)?;
             answer.value = Some(figure(&numbers, self.start as usize));
