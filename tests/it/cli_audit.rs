@@ -635,6 +635,30 @@ fn conditions_beyond_the_work_of_a_step_are_unknown() {
     }
 }
 
+/// `starts_with` and `ends_with` look at as much of a text as the other text is long.
+#[test]
+fn ends_of_texts_cost_what_is_compared() {
+    let judged = |items: Vec<String>, condition: &str, work: &str| {
+        let spec =
+            format!("event {{ xs: list<string>  s: string }}\nproperty p = never ({condition})\n");
+        let events = serde_json::json!([{"xs": items, "s": "a".repeat(100_000)}]);
+        let trace = serde_json::json!({"id": "t", "events": events}).to_string();
+        let folder = Folder::new(&[("p.guard", &spec), ("t.jsonl", &trace)]);
+        let run = folder.guard(&["audit", "p.guard", "t.jsonl", "--max-step-work", work]);
+        assert!([0, 3].contains(&run.code), "{}{}", run.out, run.err);
+        run.out.contains("unknown p")
+    };
+    let short = || (0..300).map(|n| format!("w{n}")).collect();
+    let long = || vec!["a".repeat(10_000); 300];
+    for operator in ["starts_with", "ends_with"] {
+        let some = format!("any a in xs: s {operator} a");
+        assert!(!judged(short(), &some, "1000"), "{operator}");
+        let not_all = format!("any a in xs: not (s {operator} a)");
+        assert!(!judged(long(), &not_all, "20000"), "{operator}");
+        assert!(judged(long(), &not_all, "5000"), "{operator}");
+    }
+}
+
 #[test]
 fn a_number_that_is_too_large_for_a_float_is_not_absent() {
     let spec = "event { args: json }\nproperty p = always ((args.n as float? ?? 0.0) < 100)\n";
