@@ -1,5 +1,7 @@
 //! Builds the chain of a model: its reachable states, breadth first.
 
+use std::cell::RefCell;
+
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::scalar::Scalar;
 use super::super::text::{TextError, TextPosition};
@@ -9,6 +11,7 @@ use super::compile::{Definitions, Scope};
 use super::initial::{initial_states, variable};
 use super::model::{Model, VariableDeclaration};
 use super::parser::Parsed;
+use super::reads::Kept;
 use super::sync::{Sync, syncs};
 use super::table::StateTable;
 
@@ -203,11 +206,18 @@ pub(super) fn states_where<V: Scalar>(
     code: &BoolCode,
 ) -> Result<guard_automata::graph::NodeSet, EvalError> {
     let mut set = chain.graph().none();
+    let mut kept = code
+        .has_fractions()
+        .then(|| Kept::new(|each| code.reads(each)));
     for state in 0..chain.len() {
         let values = chain
             .valuations()
             .map_or(&[][..], |valuations| valuations.state(state as u32));
-        if code.eval(values)? {
+        let holds = match &mut kept {
+            Some(kept) => kept.get(values, || code.eval(values)),
+            None => code.eval(values),
+        };
+        if holds? {
             set.insert(state);
         }
     }
@@ -226,7 +236,7 @@ struct Ready<V> {
 /// A probability or a reward: a fraction, rounded once.
 enum Number<V> {
     Fixed(V),
-    Varying(RealCode),
+    Varying(RealCode, RefCell<Kept<V>>),
 }
 
 impl<V: Scalar> Number<V> {
@@ -236,14 +246,20 @@ impl<V: Scalar> Number<V> {
             RealCode::Int(IntCode::Const(value)) => {
                 Number::Fixed(V::from_rational(&from_int(value)))
             }
-            code => Number::Varying(code),
+            code => {
+                let kept = Kept::new(|each| code.reads(each));
+                Number::Varying(code, kept.into())
+            }
         }
     }
 
     fn eval(&self, state: &[u64]) -> Result<V, EvalError> {
         match self {
             Number::Fixed(value) => Ok(value.clone()),
-            Number::Varying(code) => code.eval(state).map(|value| V::from_rational(&value)),
+            Number::Varying(code, kept) => {
+                let value = || code.eval(state).map(|value| V::from_rational(&value));
+                kept.borrow_mut().get(state, value)
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ mod irrational;
 mod model;
 mod parser;
 mod property;
+mod reads;
 mod sync;
 mod table;
 #[cfg(test)]
