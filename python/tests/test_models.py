@@ -81,7 +81,9 @@ def test_what_does_not_fit_is_a_model_error(spec: guard.Spec, tmp_path: Path) ->
 
 def test_faults_in_the_data_are_told(spec: guard.Spec) -> None:
     model = spec.learn([{"id": "a", "events": [{"tool": 1}]}, *runs(True)])
-    assert [problem.kind for problem in model.problems] == ["wrong_type"]
+    # A note says that the rest of the trace is left out.
+    assert [problem.kind for problem in model.problems] == ["wrong_type", "odd"]
+    assert "the rest of the trace is left out" in model.problems[1].message
 
 
 def test_a_live_monitor_asks_the_model() -> None:
