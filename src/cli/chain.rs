@@ -107,14 +107,14 @@ impl ChainArgs {
                 let found = read_drn(&text).map_err(|wrong| at(path, &wrong))?;
                 (found.chain, Scope::default(), found.deadlocks)
             }
-            "json" if Model::parse(&text).is_ok() => {
-                let path = path.display();
-                return Err(Failure::Usage(format!(
-                    "`{path}` was written by `guard learn`: ask it with its spec, `guard query SPEC --model {path}`"
-                )));
-            }
             "json" => {
-                let found = read_json(&text).map_err(|wrong| at(path, &wrong))?;
+                let found = read_json(&text).map_err(|wrong| match Model::parse(&text) {
+                    Err(_) => at(path, &wrong),
+                    Ok(_) => Failure::Usage(format!(
+                        "`{0}` was written by `guard learn`: ask it with its spec, `guard query SPEC --model {0}`",
+                        path.display()
+                    )),
+                })?;
                 (found.chain, Scope::default(), found.deadlocks)
             }
             "tra" => self.explicit(path, &text)?,

@@ -806,7 +806,7 @@ fn what_is_unknown_is_not_taken_for_false() {
     }
 }
 
-/// Errors in the data are those of either spec, and each is told once.
+/// Errors in the data of either spec are reported, each once.
 #[test]
 fn errors_in_the_data_of_either_spec_are_told() {
     let kind = "event { kind: string  bad: int? }\nproperty p = G !(kind == \"rm\" and bad != 1)\n";

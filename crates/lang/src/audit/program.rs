@@ -4,7 +4,7 @@ use super::Judge;
 use crate::eval::{Program, TraceSource, TraceState, Wanted};
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Record};
-use crate::value::{Cell, Truth};
+use crate::value::Cell;
 use crate::verdict::TraceReport;
 
 impl<'p> Judge for &'p Program {
@@ -43,12 +43,7 @@ impl<'p> Judge for &'p Program {
         index: u64,
         wanted: &Wanted,
     ) -> Option<TraceReport> {
-        if self.is_trace(&meta) == Truth::False {
-            return None;
-        }
-        let complete = self
-            .complete(&meta)
-            .map_or(complete, |truth| truth == Truth::True);
+        let complete = self.completeness(&meta, complete)?;
         let mut report = open.finish_for(complete, wanted);
         report.index = index;
         Some(report)

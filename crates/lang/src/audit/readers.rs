@@ -82,6 +82,9 @@ impl Readers {
         limits: InputLimits,
     ) -> Result<Readers, ReadersError> {
         let layout = &schema.layout;
+        let is_open = matches!((from, &layout.format), (FormatChoice::Auto, None))
+            && layout.events.is_none()
+            && layout.each.is_none();
         let choice = match (from, layout.format.as_deref()) {
             (FormatChoice::Given(Format::Native), _) => Choice::Paths,
             (FormatChoice::Given(format), _) => Choice::Format(format),
@@ -90,20 +93,14 @@ impl Readers {
                 Format::Native => Choice::Paths,
                 format => Choice::Format(format),
             },
-            (FormatChoice::Auto, None)
-                if layout.events.is_none() && layout.each.is_none() && is_canonical(schema) =>
-            {
-                Choice::Detect
-            }
+            (FormatChoice::Auto, None) if is_open && is_canonical(schema) => Choice::Detect,
             (FormatChoice::Auto, None) => Choice::Paths,
         };
         let projection = Projection::with_limits(schema, limits)?;
         Ok(Readers {
             projection,
             choice,
-            is_open: matches!((from, &layout.format), (FormatChoice::Auto, None))
-                && layout.events.is_none()
-                && layout.each.is_none(),
+            is_open,
             n_fields: schema.fields.len(),
             asked: Arc::default(),
             names: Arc::default(),

@@ -9,7 +9,6 @@ use super::branching::Place;
 use super::names::{ItemRef, Space};
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::hir::reads::visit;
 use crate::hir::{
     Abstraction, Branching, Claim, ClaimFormula, Component, Domain, Expr, Learn, Model,
     ModelSource, Pac, Source, Subject, reads,
@@ -278,11 +277,8 @@ impl<'a> Checker<'a> {
         if let Expr::Branching(branching) = spec.exprs.get(id) {
             return Some(vec![spec.branchings.get(*branching).clone()]);
         }
-        let mut has_one = false;
-        visit(spec, [id], |id| {
-            has_one |= matches!(spec.exprs.get(id), Expr::Branching(_));
-        });
-        has_one.then(Vec::new)
+        let is_operator = |part: &Expr| matches!(part, Expr::Branching(_));
+        spec.exprs.any_part(id, is_operator).then(Vec::new)
     }
 
     /// Reports conditions in a claim that the states of the model do not decide.

@@ -34,13 +34,7 @@ impl Program {
             mut steps,
             problems,
         } = record;
-        if self.is_trace(&meta) == Truth::False {
-            return None;
-        }
-        let complete = match self.complete(&meta) {
-            Some(truth) => truth == Truth::True,
-            None => complete.unwrap_or(true),
-        };
+        let complete = self.completeness(&meta, complete.unwrap_or(true))?;
         let mut state = self.open(TraceSource { origin, id, meta });
         state.note(problems);
         state.number(&mut steps);
@@ -64,6 +58,15 @@ impl Program {
     pub fn is_trace(&self, meta: &[Cell]) -> Truth {
         self.of_record(meta, |filter| filter.record)
             .unwrap_or(Truth::True)
+    }
+
+    /// Whether a record is a complete trace; `None` if it is no trace. Without `complete = e`, what the recording says counts.
+    pub fn completeness(&self, meta: &[Cell], recorded: bool) -> Option<bool> {
+        let complete = || {
+            self.complete(meta)
+                .map_or(recorded, |truth| truth == Truth::True)
+        };
+        (self.is_trace(meta) != Truth::False).then(complete)
     }
 
     /// Returns the value of `complete = e` for a record; `None` without it.

@@ -45,8 +45,6 @@ pub struct TraceState<'p> {
     /// are identified by their positions: reading the trace again must find the step of a verdict, not another step of the same
     /// message.
     items: Vec<u32>,
-    /// The indices in the recording that several steps have, ascending.
-    shared_items: Vec<u32>,
     /// The indices in the recording of events that are no steps, in any order: their problems are dropped at the end, all at
     /// once. A search through the problems for each of them took time proportional to the product of their numbers.
     no_steps: Vec<u32>,
@@ -75,7 +73,6 @@ impl Program {
             history: History::default(),
             problems: Vec::new(),
             items: Vec::new(),
-            shared_items: Vec::new(),
             no_steps: Vec::new(),
         }
     }
@@ -89,10 +86,6 @@ impl TraceState<'_> {
             self.items = items
                 .map(|(step, position)| std::mem::replace(&mut step.index, position))
                 .collect();
-            let mut sorted = self.items.clone();
-            sorted.sort_unstable();
-            let pairs = sorted.windows(2).filter(|pair| pair[0] == pair[1]);
-            self.shared_items = pairs.map(|pair| pair[0]).collect();
         }
     }
 
@@ -179,22 +172,30 @@ impl TraceState<'_> {
     }
 
     /// Notes that an event is not a step: no property sees it, so an unreadable field does not matter. Not done if one event may
-    /// be several steps, or one item of the recording several events: another of them may have the same problem.
+    /// be several steps: another of them may have the same problem.
     pub(super) fn forget_problems(&mut self, step: u32) {
         if self.problems.is_empty() || self.program.spec.schema.layout.each.is_some() {
             return;
         }
         let item = self.item(step);
-        if self.shared_items.binary_search(&item).is_err() {
-            self.no_steps.push(item);
-        }
+        self.no_steps.push(item);
     }
 
-    /// Returns the problems of the data, without those of fields of events that are no steps.
+    /// Returns the problems of the data, without those of fields of events that are no steps. What several events have in common in the
+    /// recording keeps them: another one may have the same problem.
     pub(super) fn take_problems(&mut self) -> Vec<Problem> {
         let mut problems = std::mem::take(&mut self.problems);
+        if self.no_steps.is_empty() {
+            return problems;
+        }
         self.no_steps.sort_unstable();
-        let is_no_step = |step: u32| self.no_steps.binary_search(&step).is_ok();
+        let mut items = self.items.clone();
+        items.sort_unstable();
+        let is_shared = |step: u32| {
+            let first = items.partition_point(|item| *item < step);
+            items.get(first + 1) == Some(&step)
+        };
+        let is_no_step = |step: u32| self.no_steps.binary_search(&step).is_ok() && !is_shared(step);
         problems.retain(|problem| problem.field.is_none() || !problem.step.is_some_and(is_no_step));
         problems
     }

@@ -12,7 +12,7 @@ use crate::ids::ExprId;
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Step};
 use crate::problem::{Problem, ProblemKind};
-use crate::value::{Cell, Truth, Value};
+use crate::value::{Cell, Value};
 
 /// The walk of a trace through the state space.
 #[derive(Clone, Debug)]
@@ -188,13 +188,7 @@ impl<'s> Judge for Walker<'s> {
 
     fn judge(&self, record: Record, _: Deferred<'_>, _: &Wanted) -> Option<Walk> {
         let program = self.space.program();
-        if program.is_trace(&record.meta) == Truth::False {
-            return None;
-        }
-        let complete = match program.complete(&record.meta) {
-            Some(truth) => truth == Truth::True,
-            None => record.complete.unwrap_or(true),
-        };
+        let complete = program.completeness(&record.meta, record.complete.unwrap_or(true))?;
         let meta = record.meta.clone();
         let mut walking = self.begin(TraceSource {
             origin: record.origin,
@@ -237,13 +231,7 @@ impl<'s> Judge for Walker<'s> {
         _: u64,
         _: &Wanted,
     ) -> Option<Walk> {
-        let program = self.space.program();
-        if program.is_trace(&meta) == Truth::False {
-            return None;
-        }
-        let complete = program
-            .complete(&meta)
-            .map_or(complete, |truth| truth == Truth::True);
+        let complete = self.space.program().completeness(&meta, complete)?;
         Some(self.end(open, &meta, complete))
     }
 }

@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::{QueryError, counts_at_end};
+use super::QueryError;
 use crate::hir::{Binary, Bound, Expr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId, PropertyId};
+use crate::translate::chain::counts_at_end;
 use crate::value::{Truth, Value};
 
 /// The continuation after the last step of a walk.

@@ -45,5 +45,4 @@ pub use session::Session;
 pub use sizes::{CountedSizes, DeclaredSizes};
 pub(crate) use solved::Solved;
 
-pub use crate::translate::chain::counts_at_end;
 pub use why::Reasons;

@@ -134,7 +134,7 @@ impl<E: From<NotOnChains>, F: FnMut(ExprId) -> Result<Expr, E>> OnChain<'_, F> {
 /// Whether a formula is also evaluated after the last step of a run, because the end alone can make it true: one of the conditions
 /// that its connectives join reads `"end"` or a violation (a pending obligation is then violated). What temporal operators
 /// contain does not matter: they are about steps.
-pub fn counts_at_end(spec: &Spec, id: FormulaId) -> bool {
+pub(crate) fn counts_at_end(spec: &Spec, id: FormulaId) -> bool {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut todo = vec![id];
     while let Some(id) = todo.pop() {
