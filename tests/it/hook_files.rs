@@ -545,6 +545,22 @@ fn log_journal_and_state_are_bound() {
     }
 }
 
+/// A misspelt id is not taken for a session that was reset.
+#[test]
+fn a_session_without_files_is_not_reset() {
+    let session = tainted(&[]);
+    session.before("t1", "search", json!({}));
+    let mut reset = Command::cargo_bin("guard").unwrap();
+    reset
+        .arg("hook")
+        .arg(&session.spec)
+        .arg("--state")
+        .arg(session.state());
+    let failed = reset.args(["--reset", "s2"]).assert().code(2);
+    let err = String::from_utf8(failed.get_output().stderr.clone()).unwrap();
+    assert!(err.contains("has no files of a session s2"), "{err}");
+}
+
 /// What one call answers if the system clock is so many seconds ahead; `None` if there is no C compiler to make it so.
 fn with_clock(session: &Session, ahead: i64, input: &str) -> Option<(i32, String, String)> {
     const CLOCK: &str = r#"

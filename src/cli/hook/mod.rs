@@ -120,8 +120,7 @@ pub(super) fn run(mut args: Args) -> Result<Outcome, Failure> {
         }
     }
     if let Some(session) = &args.reset {
-        let mut session = Session::open(args.state.as_deref(), session).map_err(Failure::Usage)?;
-        session.reset().map_err(Failure::Usage)?;
+        Session::reset(args.state.as_deref(), session).map_err(Failure::Usage)?;
         return Ok(Outcome::Holds);
     }
     process::judge_apart(&args)

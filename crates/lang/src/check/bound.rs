@@ -104,6 +104,18 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return None;
         }
+        if matches!(bound, Bound::Time(..)) && self.place.is_model() {
+            self.report(
+                Diagnostic::new(
+                    Code::G0314,
+                    span,
+                    "a bound in time is not supported in formulas on a model",
+                )
+                .label("a bound in time")
+                .note("a model counts steps: write `within 5 steps` or `F<=5`"),
+            );
+            return None;
+        }
         // A template for bounds in time may be in a library, which declares no events.
         let alone = matches!(bound, Bound::Time(_, ANY_TIME));
         if matches!(bound, Bound::Time(..)) && !alone && self.spec.schema.clock.is_none() {

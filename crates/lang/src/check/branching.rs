@@ -39,6 +39,11 @@ impl Place {
         !matches!(self, Place::Events | Place::Clause(_))
     }
 
+    /// Whether formulas here are about a learned or imported chain.
+    pub(super) fn is_model(self) -> bool {
+        matches!(self, Place::Model(_) | Place::Imported)
+    }
+
     /// Whether formulas here are about states rather than events.
     pub(super) fn is_states(self) -> bool {
         self != Place::Events

@@ -128,7 +128,12 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Temporal {
                 op, bound, operand, ..
-            } => self.prefix(scope, *op, bound.as_ref(), operand),
+            } => {
+                if matches!(op, TemporalOp::Plain(op) if op.info().is_past) {
+                    self.looks_back(*expr.span);
+                }
+                self.prefix(scope, *op, bound.as_ref(), operand)
+            }
             ExprKind::TemporalInfix {
                 op,
                 bound,
@@ -136,6 +141,9 @@ impl<'a> Checker<'a> {
                 rhs,
                 ..
             } => {
+                if op.info().is_past {
+                    self.looks_back(*expr.span);
+                }
                 let bound = bound
                     .as_ref()
                     .map(|bound| (bound, self.bound(scope, bound)));
@@ -178,6 +186,16 @@ impl<'a> Checker<'a> {
                     }
                     Some(_) => self.leaf(scope, expr),
                     None if name.as_str() == "last" && self.is_temporal(scope, expr) => {
+                        if self.place == Place::Imported {
+                            self.report(
+                                Diagnostic::new(
+                                    Code::G0340,
+                                    *expr.span,
+                                    "`last` is not supported on a chain with infinite runs",
+                                )
+                                .label("an imported chain has no last step"),
+                            );
+                        }
                         self.spec.formulas.add(Formula::Last)
                     }
                     None => self.leaf(scope, expr),
@@ -282,6 +300,24 @@ impl<'a> Checker<'a> {
         self.spec
             .formulas
             .add(Formula::Unary(unary, bound, operand))
+    }
+
+    /// Reports an operator that looks back, in a formula on a model.
+    fn looks_back(&mut self, span: Span) {
+        if !self.place.is_model() {
+            return;
+        }
+        self.report(
+            Diagnostic::new(
+                Code::G0340,
+                span,
+                "past operators are not supported in formulas on a model",
+            )
+            .label("looks back")
+            .note(
+                "declare a property of traces with this formula, and ask for `violated(…)`; or add a track to `over`",
+            ),
+        );
     }
 
     /// Warns of `never (a -> b)`, which requires `a` at every step.

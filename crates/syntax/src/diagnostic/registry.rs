@@ -120,6 +120,7 @@ codes! {
     G0337 Error "one-state" "abstraction with a single state";
     G0338 Error "wrong-setting" "invalid setting of `learn`";
     G0339 Error "no-event" "value of an event used where there is no event";
+    G0340 Error "not-on-a-model" "operator that formulas on a model do not support";
     G0350 Error "wrong-state-type" "system variable with infinitely many values, or system without variables";
     G0351 Error "wrong-initial-value" "initial value that is not a constant or not a value of the variable";
     G0352 Error "not-of-a-state" "formula about a system that reads more than its state";
