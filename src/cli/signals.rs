@@ -61,7 +61,7 @@ pub(super) fn end() {
 /// # Errors
 /// The signals cannot be caught, or no thread can be started.
 pub(super) fn save_before_end(save: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     let mut save = Some(save);
     let watch = move || {
         for signal in signals.forever() {

@@ -130,6 +130,8 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     let failed = reports.iter().any(|report| report.outcome != Run::Pass);
     Ok(wrong.unwrap_or(if failed {
         Outcome::Violated
+    } else if reports.is_empty() {
+        Outcome::Unreadable
     } else {
         Outcome::Holds
     }))

@@ -1979,7 +1979,7 @@ fn an_approval_within_a_value_is_one() {
 /// A state without a journal is saved when the server ends, and is one server's.
 #[test]
 fn a_state_is_saved_when_a_signal_ends_the_server() {
-    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         let (folder, spec) = spec();
         let start = || {
             let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))

@@ -337,6 +337,28 @@ fn a_question_belongs_to_its_session() {
     }
 }
 
+/// What a tool answers is not the word of an approver, and its outcome happened all the same.
+#[test]
+fn an_outcome_that_reads_like_an_approval_is_recorded() {
+    let spec = "use std.agent\npredicate done(t: string) = kind == \"result\" and tool == t\n\
+        enforce when kind == \"call\" and tool == \"mail\" and once done(\"look\") => block \"looked\"\n\
+        enforce when kind == \"call\" and tool == \"pay\" and not once (text == \"APPROVED\") => block \"not approved\"\n";
+    let args = ["--listen", "127.0.0.1:0", "--token-file", "DIR/token"];
+    let approver = ["--approver-token-file", "DIR/approver", "--approval"];
+    let daemon = daemon_of(spec, &[&args[..], &approver, &["text=APPROVED"]].concat());
+    let hook = |name: &str, tool: &str| {
+        let body = serde_json::json!({"session_id": "s", "hook_event_name": name, "tool_use_id": tool,
+            "tool_name": tool, "tool_input": {}, "tool_response": "approved"});
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
+        ask(stream, "POST", "/v1/hook", &bearer, &body.to_string()).1
+    };
+    assert_eq!(hook("PreToolUse", "look"), "{}");
+    assert_eq!(hook("PostToolUse", "look"), "{}");
+    assert!(hook("PreToolUse", "mail").contains("looked"));
+    assert!(hook("PreToolUse", "pay").contains("deny"));
+}
+
 /// The outcome that itself finds the disk full is marked, as later ones are.
 #[test]
 fn an_outcome_that_cannot_be_kept_is_not_forgotten() {

@@ -89,6 +89,27 @@ impl Monitor {
         self.approvals.iter().any(|events| events.may_be_told)
     }
 
+    /// Makes the fields unknown by which an event of a hook would be an approval, if its client may report none: the event
+    /// happened, and what the content of an outcome says is not the word of an approver.
+    pub(super) fn withhold_approvals(&self, event: &mut Event) {
+        if !self.hooked || !self.is_bound() {
+            return;
+        }
+        let enums = &self.program.spec().enums;
+        for approval in &self.approvals {
+            if !approval.contain(event, enums) {
+                continue;
+            }
+            for step in &mut event.steps {
+                step.cells[approval.field] = Cell::Unknown;
+            }
+            let name = &self.program.spec().schema.fields[approval.field].name;
+            event.problems.push(self.problem(format!(
+                "`{name}` is unknown: only an approver may report an approval"
+            )));
+        }
+    }
+
     /// Returns an approval as one of the main agent's own trace, if an approver reports it for the trace of a session that has such a
     /// trace: hooks began it, and approvers know only the session.
     pub(super) fn approval_of_main_agent(&self, event: &Event) -> Option<Event> {

@@ -165,7 +165,7 @@ impl Monitor {
         Ok(Unit::Event(event))
     }
 
-    fn problem(&self, message: String) -> Problem {
+    pub(super) fn problem(&self, message: String) -> Problem {
         Problem {
             kind: ProblemKind::Malformed,
             file: Arc::clone(&self.file.path),

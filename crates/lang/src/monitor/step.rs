@@ -147,10 +147,11 @@ impl Monitor {
     /// Records an event that happened. `answers`: the proposal that it was, and the arms that acted for that.
     pub(super) fn event(
         &mut self,
-        event: Event,
+        mut event: Event,
         now: Option<Instant>,
         answers: Option<(u64, &Proposal)>,
     ) -> Decision {
+        self.withhold_approvals(&mut event);
         let (mut read, mut trace) = match self.take(event, now) {
             Ok(taken) => taken,
             Err(refused) => return refused,

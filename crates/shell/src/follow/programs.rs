@@ -411,7 +411,7 @@ pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>>
     Ok(Some(Run::Words(run)))
 }
 
-/// Follows `sg`, which passes the words after the group to a shell, with or without `-c`.
+/// Follows `sg`, which passes the word after the group to a shell, with or without `-c`.
 pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
     if let Some(word) = words.iter().find(|word| word.hides_option()) {
         return refuse(Construct::Option, word);
@@ -425,7 +425,11 @@ pub(super) fn switch_group(words: &[Field]) -> Result<Run> {
         [option, rest @ ..] if option.text == "-c" => rest,
         rest => rest,
     };
-    line_of(rest.get(..1).unwrap_or_default())
+    match rest {
+        // it starts a shell, which reads the input
+        [] => Ok(Run::Input),
+        [line, ..] => line_of(std::slice::from_ref(line)),
+    }
 }
 
 /// Follows `env`: `-S` splits its value into words, and `-` is an option.

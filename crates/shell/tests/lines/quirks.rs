@@ -133,6 +133,8 @@ fn prompts_callbacks_and_values_of_find_are_followed() {
         "x=echo; mapfile -c1 -C 'unset x;' <<< y; $x rm -rf d",
         r"find . -maxdepth 0 -name -exec , -exec env '-Srm -rf d' \;",
         "newgrp <<< 'rm -rf d'",
+        "sg root <<< 'rm -rf d'",
+        "echo 'rm -rf d' | sg - root",
         "git merge-index rm -a",
         "git merge-index -o -q rm -- d/f",
     ]);

@@ -14,7 +14,7 @@ use super::anthropic;
 use super::claude_tree::{Node, branch, roots};
 use super::event::Draft;
 use super::shape::{
-    at, content_text, first, flag, get, id, is_object, kind, list, object, some, text,
+    at, content_text, first, flag, get, id, is_object, is_streamed, kind, list, object, some, text,
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
@@ -54,7 +54,7 @@ fn is_record(value: &Value) -> bool {
         "agentId",
     ];
     match kind(value) {
-        Some(_) => first(value, &BELONGS).is_some(),
+        Some(_) => first(value, &BELONGS).is_some() && !is_streamed(value),
         None => {
             text(value, "uuid").is_some()
                 || get(value, "message").is_some_and(|message| get(message, "role").is_some())

@@ -8,7 +8,10 @@ use super::messages::{
     repeats,
 };
 use super::pydantic_ai;
-use super::shape::{content_text, first, get, id, is_error, is_object, list, some, text, without};
+use super::shape::{
+    STREAMED, content_text, first, get, id, is_error, is_object, is_streamed, list, some, text,
+    without,
+};
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Record, Unit, units};
 use super::unread;
@@ -39,6 +42,10 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         line: record.line,
         index: None,
     };
+    if is_streamed(record.value) {
+        out.lose_item(STREAMED, place);
+        return;
+    }
     let id = record_id(record.value);
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = out.trace(id, record.n, record.line);

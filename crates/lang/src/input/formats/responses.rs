@@ -4,8 +4,8 @@ use super::event::Draft;
 use super::messages::{has_blocks, makes_calls, pointer};
 use super::openai;
 use super::shape::{
-    content_text, first, get, id, is_error, is_object, items, join, kind, list, part_text, some,
-    string, text, unpack, without,
+    STREAMED, content_text, first, get, id, is_error, is_object, is_streamed, items, join, kind,
+    list, part_text, some, string, text, unpack, without,
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, Record, Unit, are_items, units};
@@ -42,6 +42,14 @@ pub(super) fn is_item(value: &Value) -> bool {
 
 fn read_record(record: &Record<'_>, out: &mut Out) {
     let value = record.value;
+    let place = ItemPlace {
+        line: record.line,
+        index: None,
+    };
+    if is_streamed(value) {
+        out.lose_item(STREAMED, place);
+        return;
+    }
     // Some logs keep request and response apart.
     let apart = |key| match some(value, key) {
         Some(inner) => (Some(key), inner),
@@ -63,10 +71,6 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         None => (None, items_member(value)),
     };
     if !is_object(value) || (input.is_none() && output.is_none()) {
-        let place = ItemPlace {
-            line: record.line,
-            index: None,
-        };
         out.lose_item("a record without `input`, `output` or `items`", place);
         return;
     }

@@ -177,3 +177,22 @@ pub(super) fn is_error(value: &Value) -> bool {
         _ => true,
     }
 }
+
+/// What [`is_streamed`] finds, in reports.
+pub(super) const STREAMED: &str = "a part of a streamed answer, of which only the whole is read";
+
+/// Returns whether a value is a part of an answer that a server sent piece by piece: an event of the stream of OpenAI's or Anthropic's
+/// messages or of OpenAI's responses, but for those that hold the whole response.
+pub(super) fn is_streamed(value: &Value) -> bool {
+    if text(value, "object") == Some("chat.completion.chunk") {
+        return true;
+    }
+    match kind(value) {
+        Some("message_start" | "message_delta" | "message_stop") => true,
+        Some("content_block_start" | "content_block_delta" | "content_block_stop") => true,
+        Some(kind) => kind.strip_prefix("response.").is_some_and(|event| {
+            !matches!(event, "completed" | "incomplete" | "failed" | "cancelled")
+        }),
+        None => false,
+    }
+}
