@@ -178,7 +178,7 @@ pub(super) fn is_error(value: &Value) -> bool {
     }
 }
 
-/// What [`is_streamed`] finds, in reports.
+/// The name that reports give to values of which [`is_streamed`] holds.
 pub(super) const STREAMED: &str = "a part of a streamed answer, of which only the whole is read";
 
 /// Returns whether a value is a part of an answer that a server sent piece by piece: an event of the stream of OpenAI's or Anthropic's
