@@ -19,7 +19,10 @@ use super::raw_object::RawObject;
 use crate::hir::{Expr, Spec};
 use crate::ids::ExprId;
 use crate::input_schema::FieldSource;
-use crate::value::Value;
+use crate::value::{Number, Value};
+
+/// The number of no proposal. A commit with another value that is no number of one reports what has happened all the same.
+pub(super) const NO_PROPOSAL: u64 = 0;
 
 /// The phases that an envelope may name.
 const PHASES: [&str; 6] = ["act", "before", "after", "commit", "abandon", "fork"];
@@ -132,18 +135,17 @@ impl<'l> Envelope<'l> {
             ("after", Some(_)) => Request::Observe,
             ("fork", Some(_)) => Request::Fork,
             ("commit" | "abandon", _) => {
-                let number = members
-                    .raw("proposal")
-                    .and_then(|number| number.parse().ok());
-                let number = number.ok_or_else(|| {
-                    let wrong =
-                        format!("`\"phase\":\"{phase}\"` requires the number of a `proposal`");
-                    EnvelopeError::Wrong(wrong)
-                })?;
-                if phase == "commit" {
-                    Request::Commit(number)
-                } else {
-                    Request::Abandon(number)
+                let written = members.raw("proposal");
+                match (phase, written.and_then(number)) {
+                    ("commit", found) if written.is_some() => {
+                        Request::Commit(found.unwrap_or(NO_PROPOSAL))
+                    }
+                    ("abandon", Some(found)) => Request::Abandon(found),
+                    _ => {
+                        return Err(EnvelopeError::Wrong(format!(
+                            "`\"phase\":\"{phase}\"` requires the number of a `proposal`"
+                        )));
+                    }
                 }
             }
             _ if own.phase => return Ok(plain),
@@ -237,6 +239,11 @@ pub enum EnvelopeError {
 }
 
 /// Returns a string without escapes.
+/// Returns the number of a proposal, however JSON writes it: `7`, `7.0`.
+fn number(value: &str) -> Option<u64> {
+    u64::try_from(Number::parse(value)?.to_int()?).ok()
+}
+
 fn word(value: &str) -> Option<&str> {
     value.strip_prefix('"')?.strip_suffix('"')
 }
@@ -282,6 +289,11 @@ mod tests {
             read(r#"{"phase":"commit","proposal":3,"event":{}}"#),
             Ok(Request::Commit(3))
         );
+        for (proposal, number) in [("3.0", 3), ("\"3\"", NO_PROPOSAL), ("-1", NO_PROPOSAL)] {
+            let line = format!(r#"{{"phase":"commit","proposal":{proposal},"event":{{}}}}"#);
+            let read = Envelope::read(line.as_bytes(), own).map(|line| line.request);
+            assert_eq!(read, Ok(Request::Commit(number)), "{proposal}");
+        }
         assert_eq!(
             read(r#"{"phase":"abandon","proposal":3}"#),
             Ok(Request::Abandon(3))

@@ -11,7 +11,7 @@ use super::decision::Ruling;
 use super::live::{Monitor, Read, Trace};
 use super::reserve::Proposal;
 
-/// The greatest number of orders that are tried for each history that may be kept: five questions have 325.
+/// The greatest number of different orders that are tried for each history that may be kept: five questions have up to 325.
 const ORDERS: usize = 16;
 
 /// A history of a trace in which questions happened before other recorded events.
@@ -20,6 +20,13 @@ pub(super) struct History {
     pub(super) trace: Trace,
     /// The numbers of the open questions that happened in it, in ascending order.
     pub(super) happened: Vec<u64>,
+}
+
+impl History {
+    /// Returns whether equal events lead to equal decisions about both histories.
+    fn is(&self, other: &History) -> bool {
+        self.happened == other.happened && self.trace.has_state_of(&other.trace)
+    }
 }
 
 /// The histories of a trace beside the recorded one.
@@ -107,11 +114,16 @@ impl Monitor {
             }
             let mut with = happened.to_vec();
             with.insert(with.partition_point(|other| other < number), *number);
-            self.answered(name, &mut after, &with, open, all);
-            all.push(History {
-                trace: after,
+            let history = History {
+                trace: self.fork(&mut after),
                 happened: with,
-            });
+            };
+            if all.iter().any(|other| history.is(other)) {
+                continue;
+            }
+            let with = history.happened.clone();
+            all.push(history);
+            self.answered(name, &mut after, &with, open, all);
         }
     }
 
@@ -188,10 +200,7 @@ impl Histories {
         };
         let mut all: Vec<History> = Vec::new();
         for history in self.all {
-            let is = |other: &History| {
-                other.happened == history.happened && other.trace.has_state_of(&history.trace)
-            };
-            if !is_recorded(&history) && !all.iter().any(is) {
+            if !is_recorded(&history) && !all.iter().any(|other| history.is(other)) {
                 all.push(history);
             }
         }

@@ -108,6 +108,8 @@ pub struct Monitor {
     pub(super) histories: HashMap<SmolStr, Histories>,
     /// The work of the conditions in the orders that the current request tried.
     pub(super) orders_work: u64,
+    /// The bytes of the events in orders of open questions that were judged since it was reset.
+    pub(super) orders_bytes: usize,
     /// The cost of the open proposals of each client.
     pub(super) clients: Clients,
     /// The client that made the current request.
@@ -232,6 +234,7 @@ impl Monitor {
             reserved: HashMap::new(),
             histories: HashMap::new(),
             orders_work: 0,
+            orders_bytes: 0,
             clients: Clients::default(),
             client: 0,
             hooked: false,

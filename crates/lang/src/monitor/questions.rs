@@ -10,10 +10,11 @@
 //! A question may be answered at any time since it was asked, and windows of time depend on it. Orders are tried with the time at
 //! which it was asked, and with the time of the action.
 //!
-//! The orders are tried one by one, n! of n actions, so the open questions of a trace are limited
-//! ([`Options::questions`](super::Options::questions)), and so is what they hold together, five questions of 1 KB and an action take
-//! 12 MB of events, and the work of all their conditions, which is that of one step ([`Limits::step_work`](crate::eval::Limits::step_work)).
+//! There are n! orders of n actions. Those that lead to the same state are continued once: of actions that may be exchanged, 2^n sets
+//! are tried. The open questions of a trace are limited ([`Options::questions`](super::Options::questions)), and so are the events of all
+//! orders together and the work of all their conditions, which is that of one step ([`Limits::step_work`](crate::eval::Limits::step_work)).
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::decision::{Cause, Decision, Ruling};
@@ -23,17 +24,30 @@ use super::usage;
 use crate::input::record::Event;
 use crate::value::{Cell, Instant, Value};
 
+/// The remedy if there are too many questions, or too much in them. No hook says that a person refused a call.
+const ANSWER: &str = "answer them first (a refused call counts until the turn ends)";
+
 /// The greatest number of bytes of events in all orders together: a large event may take long to judge, and `guard serve` judges one
 /// action after another.
 const MOST_BYTES: usize = 64 << 20;
+
+/// The greatest number of states that are remembered of the orders with the same questions left. Each takes a kilobyte or more, and
+/// each new one is compared with them.
+const MOST_STATES: usize = 64;
+
+/// The states in which orders with some questions left were continued: without the action, and with it if it has happened.
+type Continued = FxHashMap<Vec<u64>, Vec<(Trace, Option<Trace>)>>;
 
 /// The action whose orders with open questions are tried.
 struct Orders<'a> {
     trace: &'a SmolStr,
     action: &'a Event,
+    /// The size of its event in bytes.
+    size: usize,
     errors: &'a [String],
     /// The time at which questions are answered before the action, if not that at which they were asked.
     late: Option<i128>,
+    continued: Continued,
     /// The joined decision of all orders so far.
     decision: &'a mut Decision,
     /// The further questions about open questions, which nobody would be asked.
@@ -67,31 +81,37 @@ impl Monitor {
             others.retain_without(number);
         }
         let n_asked = open.len() + usize::from(self.hooked && decision.ruling == Ruling::Ask);
-        if let Some(why) = self.too_many_orders(read, &open, n_asked, &others) {
+        if let Some(why) = self.too_many_orders(&open, n_asked, &others) {
             decision.deny(why);
             return;
         }
         self.orders_work = 0;
+        self.orders_bytes = 0;
         let recorded = History {
             trace: self.fork_reserved(&read.trace, &[]),
             happened: Vec::new(),
         };
-        let now = self.time_of(&read.event);
+        let mut histories: Vec<History> = std::iter::once(recorded).chain(others.all).collect();
+        let late = self.time_of(&read.event).filter(|_| !open.is_empty());
         let (mut joined, mut further) = (decision.clone(), Vec::new());
-        'denied: for mut history in std::iter::once(recorded).chain(others.all) {
-            let mut open = open.clone();
-            open.retain(|number| !history.happened.contains(number));
-            let late = now.filter(|_| !open.is_empty());
-            for late in std::iter::once(None).chain(late.map(Some)) {
-                let mut orders = Orders {
-                    trace: &read.trace,
-                    action: &read.event,
-                    errors: &read.errors,
-                    late,
-                    decision: &mut joined,
-                    further: &mut further,
-                };
-                if self.denies_in_order(&mut history.trace, None, &mut orders, &open) {
+        'denied: for late in std::iter::once(None).chain(late.map(Some)) {
+            let mut orders = Orders {
+                trace: &read.trace,
+                action: &read.event,
+                size: usage::size(read.event.steps.iter().flat_map(|step| step.cells.iter())),
+                errors: &read.errors,
+                late,
+                continued: Continued::default(),
+                decision: &mut joined,
+                further: &mut further,
+            };
+            for history in &mut histories {
+                let mut open = open.clone();
+                open.retain(|number| !history.happened.contains(number));
+                // With nothing open, no question is answered at another time.
+                if (late.is_none() || !open.is_empty())
+                    && self.denies_in_order(&mut history.trace, None, &mut orders, &open)
+                {
                     break 'denied;
                 }
             }
@@ -112,7 +132,7 @@ impl Monitor {
         if decision.ruling < Ruling::Ask && !open.is_empty() && self.has_too_many_with(read) {
             let (n_open, most) = (open.len(), self.options.histories);
             decision.deny(format!(
-                "a person is being asked about {n_open} calls of this trace, and after this action they may have happened in more than {most} orders (limit: `max-histories`); answer them first"
+                "a person is being asked about {n_open} calls of this trace, and after this action they may have happened in more than {most} orders (limit: `max-histories`); {ANSWER}"
             ));
         }
     }
@@ -128,13 +148,7 @@ impl Monitor {
     }
 
     /// Returns why the orders of an action and `open` questions are not tried.
-    fn too_many_orders(
-        &self,
-        read: &Read,
-        open: &[u64],
-        n_asked: usize,
-        others: &Histories,
-    ) -> Option<String> {
+    fn too_many_orders(&self, open: &[u64], n_asked: usize, others: &Histories) -> Option<String> {
         let (n_open, most) = (open.len(), self.options.questions);
         let asked = format!("a person is being asked about {n_open} calls of this trace");
         if others.too_many {
@@ -145,21 +159,10 @@ impl Monitor {
         }
         if n_asked > most {
             return Some(format!(
-                "{asked}, and no more than {most} are judged in every order (limit: `max-questions`); answer them first"
+                "{asked}, and no more than {most} are judged in every order (limit: `max-questions`); {ANSWER}"
             ));
         }
-        let known = open.iter().filter_map(|number| self.proposals.get(number));
-        let cells = read.event.steps.iter().flat_map(|step| step.cells.iter());
-        let bytes = usage::size(cells) + known.map(|of| of.bytes).sum::<usize>();
-        // each of `n` actions, and behind each the orders of the others
-        let orders = (1..=n_open + 1).fold(0usize, |orders, n| (orders + 1).saturating_mul(n));
-        let times = 1 + usize::from(self.clock().is_some());
-        let orders = orders.saturating_mul(times * (1 + others.all.len()));
-        (orders.saturating_mul(bytes) > MOST_BYTES).then(|| {
-            format!(
-                "{asked}, which are too large to be judged in every order ({orders} steps of {bytes} bytes in all); answer them first"
-            )
-        })
+        None
     }
 
     /// Judges the orders of the action and `open` questions after `without`, and joins what is decided about the action; returns whether
@@ -172,12 +175,23 @@ impl Monitor {
         open: &[u64],
     ) -> bool {
         if self.orders_work > self.options.eval.step_work {
-            let why = "a person is being asked about calls of this trace, and the conditions of all orders of them look at too many elements and characters (limit: `step_work`); answer them first";
-            orders.decision.deny(why.to_owned());
+            orders.decision.deny(format!(
+                "a person is being asked about calls of this trace, and the conditions of all orders of them look at too many elements and characters (limit: `step_work`); {ANSWER}"
+            ));
             return true;
+        }
+        if self.orders_bytes > MOST_BYTES {
+            orders.decision.deny(format!(
+                "a person is being asked about calls of this trace, which are too large to be judged in every order (more than {MOST_BYTES} bytes of events in all); {ANSWER}"
+            ));
+            return true;
+        }
+        if !self.is_new(orders, open, without, with.as_deref_mut()) {
+            return false;
         }
         if with.is_none() {
             let mut after = self.fork(without);
+            self.orders_bytes = self.orders_bytes.saturating_add(orders.size);
             let judged = self.happen(&mut after, orders.trace, orders.action, orders.errors, true);
             orders.decision.join(judged);
             if orders.decision.ruling.denies()
@@ -191,6 +205,9 @@ impl Monitor {
             let Some(event) = self.question_event(*number, late) else {
                 continue;
             };
+            let size = self.proposals.get(number).map_or(0, |of| of.bytes);
+            let size = size.saturating_mul(1 + usize::from(with.is_some()));
+            self.orders_bytes = self.orders_bytes.saturating_add(size);
             let mut without = self.fork(without);
             let anyway = self.happen(&mut without, orders.trace, &event, &[], true);
             if anyway.ruling.denies() {
@@ -220,6 +237,31 @@ impl Monitor {
             }
         }
         false
+    }
+
+    /// Remembers the states of an order; returns whether no order with the same questions left had them.
+    fn is_new(
+        &mut self,
+        orders: &mut Orders<'_>,
+        open: &[u64],
+        without: &mut Trace,
+        with: Option<&mut Trace>,
+    ) -> bool {
+        let known = orders.continued.entry(open.to_vec()).or_default();
+        let is_with = |other: &Option<Trace>| match (&with, other) {
+            (Some(with), Some(other)) => with.has_state_of(other),
+            (with, other) => with.is_none() && other.is_none(),
+        };
+        let is_known = |(before, after): &(Trace, Option<Trace>)| {
+            without.has_state_of(before) && is_with(after)
+        };
+        if known.iter().any(is_known) {
+            return false;
+        }
+        if known.len() < MOST_STATES {
+            known.push((self.fork(without), with.map(|with| self.fork(with))));
+        }
+        true
     }
 
     /// Returns the clauses that asked about a proposed action.

@@ -20,6 +20,7 @@
 use smol_str::SmolStr;
 
 use super::decision::{Cause, Decision, Ruling};
+use super::envelope::NO_PROPOSAL;
 use super::live::{Monitor, Read, Trace, forbidden};
 use super::usage::{self, Usage};
 use crate::input::record::{Event, Unit};
@@ -281,6 +282,10 @@ impl Monitor {
         }
         if let Some((_, proposal)) = same {
             done.keep_further(proposal.asked.as_deref().unwrap_or_default());
+        }
+        if number == NO_PROPOSAL {
+            let note = "the `proposal` of the commit is no number of a proposal: the event is recorded, and the reservation remains until its age ends it";
+            done.notes.push(note.to_owned());
         }
         done
     }
