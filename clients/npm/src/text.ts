@@ -83,7 +83,9 @@ function readError(error: Error, found: Found, depth: number): void {
 
 /** Returns the text that a string encodes: that of a `data:` address or of base64. */
 function decoded(value: string, isBase64: boolean): string[] {
-  const address = /^[\x00-\x20]*data:([^,]*),(.*)$/is.exec(value.slice(0, 64).includes(":") ? value.replace(/[\t\n\r]/g, "") : "");
+  // Browsers skip white space and control characters before an address, and tabs and line ends in it.
+  const isAddress = /^[\s\x00-\x20]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/i.test(value);
+  const address = isAddress ? /data:([^,]*),(.*)$/is.exec(value.replace(/[\t\n\r]/g, "")) : null;
   if (address === null) return isBase64 ? inBytes(Buffer.from(value, "base64")) : [];
   const [, type = "", content = ""] = address;
   const unescaped = content.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
