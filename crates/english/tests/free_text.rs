@@ -423,3 +423,53 @@ fn limits_and_orders_for_each_of_something() {
         ),
     ]);
 }
+
+#[test]
+fn from_one_event_to_another() {
+    proposed(&[
+        (
+            "Between login and logout, the password must not be changed.",
+            "After \"login\" until \"logout\", \"the password is changed\" must never happen.",
+        ),
+        (
+            "No net access between `sandbox_enter` and `sandbox_exit`.",
+            "After `sandbox_enter` until `sandbox_exit`, \"net access\" must never happen.",
+        ),
+        (
+            "Between `start_migration` and `finish_migration`, writes to the old cluster are off limits.",
+            "After `start_migration` until `finish_migration`, \"writes to the old cluster\" must never happen.",
+        ),
+        (
+            "While maintenance mode is on, no writes are allowed.",
+            "While \"maintenance mode is on\" holds, \"writes\" must never hold.",
+        ),
+        (
+            "Unless the user has opted in, do not store the conversation.",
+            "\"store the conversation\" must not happen unless \"the user has opted in\" has happened.",
+        ),
+        (
+            "Until the cooling-off period has elapsed, no loan funds are to be disbursed.",
+            "\"loan funds are disbursed\" must not happen unless \"the cooling-off period has elapsed\" has happened.",
+        ),
+        (
+            "Every complaint must be answered within 2 days.",
+            "Whenever \"complaint\" happens, \"complaint is answered\" must happen within 2 days.",
+        ),
+        (
+            "Every question of the user must eventually be answered.",
+            "Whenever \"question of the user\" happens, \"question of the user is answered\" must happen.",
+        ),
+        (
+            "Wait at least 60 seconds between consecutive calls to `restart_pod`.",
+            "At most 1 `restart_pod` may happen in any 60 seconds.",
+        ),
+        (
+            "The agent has no right to delete the file before a copy has been made.",
+            "\"delete the file\" must not happen unless \"a copy has been made\" has happened.",
+        ),
+        (
+            "A declined application may be resubmitted, but only after new documents have been uploaded.",
+            "\"a declined application is resubmitted\" may happen only after \"new documents have been uploaded\".",
+        ),
+    ]);
+}
