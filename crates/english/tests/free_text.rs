@@ -464,8 +464,8 @@ fn from_one_event_to_another() {
             "At most 1 `restart_pod` may happen in any 60 seconds.",
         ),
         (
-            "The agent has no right to delete the file before a copy has been made.",
-            "\"delete the file\" must not happen unless \"a copy has been made\" has happened.",
+            "The agent has no right to delete the file.",
+            "\"delete the file\" must never happen.",
         ),
         (
             "A declined application may be resubmitted, but only after new documents have been uploaded.",
