@@ -529,13 +529,7 @@ fn log_journal_and_state_are_bound() {
                 .extension()
                 .is_some_and(|of| of == "log")
         });
-        let mut reset = Command::cargo_bin("guard").unwrap();
-        reset
-            .arg("hook")
-            .arg(&session.spec)
-            .arg("--state")
-            .arg(session.state());
-        reset.args(["--reset", "s1"]).assert().success();
+        session.reset();
         assert_eq!(session.raw(input.as_bytes()).0, 0);
         let logs = std::fs::read_dir(session.state()).unwrap();
         let logs =
@@ -550,13 +544,7 @@ fn log_journal_and_state_are_bound() {
 fn a_session_without_files_is_not_reset() {
     let session = tainted(&[]);
     session.before("t1", "search", json!({}));
-    let mut reset = Command::cargo_bin("guard").unwrap();
-    reset
-        .arg("hook")
-        .arg(&session.spec)
-        .arg("--state")
-        .arg(session.state());
-    let failed = reset.args(["--reset", "s2"]).assert().code(2);
+    let failed = session.reset_of("s2").code(2);
     let err = String::from_utf8(failed.get_output().stderr.clone()).unwrap();
     assert!(err.contains("has no files of a session s2"), "{err}");
 }

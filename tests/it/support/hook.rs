@@ -118,12 +118,17 @@ impl Session {
     }
 
     pub(crate) fn reset(&self) {
+        self.reset_of("s1").success();
+    }
+
+    /// Resets the session of an id.
+    pub(crate) fn reset_of(&self, id: &str) -> assert_cmd::assert::Assert {
         let mut guard = Command::cargo_bin("guard").unwrap();
         guard
-            .args(["hook", "--reset", "s1", "--state"])
+            .args(["hook", "--reset", id, "--state"])
             .arg(self.state())
             .arg(&self.spec);
-        guard.assert().success();
+        guard.assert()
     }
 
     pub(crate) fn before(&self, id: &str, tool: &str, input: Json) -> Json {
