@@ -464,6 +464,18 @@ fn from_one_event_to_another() {
             "At most 1 `restart_pod` may happen in any 60 seconds.",
         ),
         (
+            "The agent may not send more than 20 e-mails in any one-hour period.",
+            "At most 20 \"send e-mails\" may happen in any 1 hour.",
+        ),
+        (
+            "The agent must reply to the user within 60 seconds after each user message.",
+            "Whenever \"user message\" happens, \"reply to the user\" must happen within 60 seconds.",
+        ),
+        (
+            "Until the user has confirmed the amount, `charge_card` is off limits.",
+            "`charge_card` must not happen unless \"the user has confirmed the amount\" has happened.",
+        ),
+        (
             "The agent has no right to delete the file.",
             "\"delete the file\" must never happen.",
         ),

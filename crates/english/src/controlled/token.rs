@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::words::Ratio;
+use crate::words::{Ratio, is_listed};
 
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,8 +104,13 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         } else if first.is_ascii_digit() {
             (Kind::Number, number(rest))
         } else if first.is_alphanumeric() || first == '_' {
-            let end = rest.find(|c: char| !word(c));
-            (Kind::Plain, end.unwrap_or(rest.len()))
+            let end = rest.find(|c: char| !word(c)).unwrap_or(rest.len());
+            // *One-hour* is as *1-hour*, which begins with a number.
+            let hour = rest[..end].split_once('-').filter(|(count, unit)| {
+                small_number(&count.to_lowercase()).is_some()
+                    && is_listed("units", &unit.to_lowercase())
+            });
+            (Kind::Plain, hour.map_or(end, |(count, _)| count.len()))
         } else {
             (Kind::Plain, begin)
         };
