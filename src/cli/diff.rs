@@ -115,7 +115,7 @@ fn compare(args: DiffArgs) -> Result<Outcome, Failure> {
         let unreadable = missing.iter().filter(|problem| problem.kind.is_error());
         runs.errors += unreadable.count() as u64;
         let _ = log.finish();
-        diff.runs = Some(runs);
+        diff.add_runs(runs);
     }
     let mut output = Output::open(args.output.as_deref())?;
     match args.format {

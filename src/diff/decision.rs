@@ -184,7 +184,7 @@ fn only_here(bench: &mut Bench<'_>, asked: Question, limits: &Limits) -> Directi
     }
 }
 
-fn shown(bench: &Bench<'_>, events: &[domain::Event]) -> Direction {
+fn shown(bench: &mut Bench<'_>, events: &[domain::Event]) -> Direction {
     let last = u32::try_from(events.len().saturating_sub(1)).ok();
     Direction::Found(bench.witness(events, last))
 }
@@ -311,7 +311,7 @@ impl Comparison<'_> {
         let watched: Vec<PropertyId> = clauses
             .filter_map(|clause| watched(spec, *clause))
             .collect();
-        let gaps = bench.gaps(&watched);
+        let gaps = bench.gaps(&watched, roots);
         let proposed: Vec<Vec<domain::Event>> = proposed
             .iter()
             .filter_map(|found| bench.events(&found.steps, &found.times, roots))
@@ -479,8 +479,13 @@ fn is_shown(
         return Shown::No;
     };
     let acts = |(_, decision): &&(Instant, Decision)| decision.ruling >= level.ruling();
+    // What acts because a field is unknown may not act on an event whose fields are known.
+    let is_certain = |(_, decision): &&(Instant, Decision)| {
+        let mut fired = decision.clauses.iter();
+        fired.any(|fired| Ruling::of(fired.action) >= level.ruling() && !fired.is_doubtful)
+    };
     let all = || here.iter().chain(&there);
-    let Some((when, _)) = here.iter().find(acts) else {
+    let Some((when, _)) = here.iter().find(is_certain) else {
         return Shown::No;
     };
     if all().any(|(_, decision)| !decision.errors.is_empty()) {

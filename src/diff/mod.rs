@@ -23,16 +23,19 @@ mod search;
 mod witness;
 mod write;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use smol_str::SmolStr;
 
 use crate::audit::Progress;
+use crate::domain;
 use crate::hir::{Property, PropertyKind, Severity, Spec};
 use crate::ids::PropertyId;
 use crate::lint;
 use crate::monitor::Ruling;
 use crate::source::SourceMap;
+use crate::value::Value;
 use property::Pair;
 use witness::Bench;
 
@@ -127,8 +130,21 @@ pub enum Direction {
     Excluded,
     /// This is one.
     Found(Witness),
+    /// A recorded run is one.
+    Recorded(Example),
     /// It is not decided, for this reason.
     Unknown(String),
+}
+
+impl Direction {
+    /// Whether there is such a trace, if that is known.
+    fn exists(&self) -> Option<bool> {
+        match self {
+            Direction::Excluded => Some(false),
+            Direction::Found(_) | Direction::Recorded(_) => Some(true),
+            Direction::Unknown(_) => None,
+        }
+    }
 }
 
 /// A trace on which the two specs differ, in the fields of its events.
@@ -181,15 +197,17 @@ impl Relation {
 impl Status {
     /// Returns the relation as one word.
     pub fn relation(&self) -> Relation {
-        use Direction::{Excluded, Found};
-        match self {
-            Status::Added => Relation::Added,
-            Status::Removed => Relation::Removed,
-            Status::Compared([Excluded, Excluded]) => Relation::Equal,
-            Status::Compared([Found(_), Excluded]) => Relation::Stricter,
-            Status::Compared([Excluded, Found(_)]) => Relation::Looser,
-            Status::Compared([Found(_), Found(_)]) => Relation::Different,
-            Status::Compared(_) => Relation::Undecided,
+        let [forth, back] = match self {
+            Status::Added => return Relation::Added,
+            Status::Removed => return Relation::Removed,
+            Status::Compared(directions) => directions.each_ref().map(Direction::exists),
+        };
+        match (forth, back) {
+            (Some(false), Some(false)) => Relation::Equal,
+            (Some(true), Some(false)) => Relation::Stricter,
+            (Some(false), Some(true)) => Relation::Looser,
+            (Some(true), Some(true)) => Relation::Different,
+            _ => Relation::Undecided,
         }
     }
 }
@@ -288,6 +306,8 @@ pub struct RunChange {
     pub traces: u64,
     /// Some of them.
     pub examples: Vec<Example>,
+    /// One of them that satisfies one of the properties and violates the other: a verdict that was or is unknown proves nothing.
+    pub proof: Option<Example>,
 }
 
 /// Kinds of changes on a recorded run.
@@ -360,6 +380,7 @@ pub fn diff(
     let removed = only_in(old.0, new.0);
     let added = only_in(new.0, old.0);
     let renamed = renamed(&bench, &removed, &added, limits);
+    let mut compared: Vec<Option<Pair>> = Vec::new();
     for id in audited(new.0) {
         let property = new.0.property(id);
         let same_name = audited(old.0).find(|id| old.0.property(*id).name == property.name);
@@ -367,19 +388,20 @@ pub fn diff(
             .iter()
             .find(|pair| pair.new == id)
             .map(|pair| pair.old);
-        properties.push(match same_name.or(other_name) {
+        let pair = same_name.or(other_name).map(|before| Pair {
+            old: before,
+            new: id,
+        });
+        compared.push(pair);
+        properties.push(match pair {
             None => PropertyChange {
                 name: property.name.clone(),
                 old_name: None,
                 status: Status::Added,
                 notes: Vec::new(),
             },
-            Some(before) => {
-                let pair = Pair {
-                    old: before,
-                    new: id,
-                };
-                let before = old.0.property(before);
+            Some(pair) => {
+                let before = old.0.property(pair.old);
                 PropertyChange {
                     name: property.name.clone(),
                     old_name: (before.name != property.name).then(|| before.name.clone()),
@@ -389,6 +411,12 @@ pub fn diff(
             }
         });
         progress.done.fetch_add(1, Ordering::Relaxed);
+    }
+    let decisions = decision::compare(&mut bench, limits);
+    for (change, pair) in properties.iter_mut().zip(compared) {
+        if let (Status::Compared(directions), Some(pair)) = (&mut change.status, pair) {
+            property::decide_again(&mut bench, pair, directions);
+        }
     }
     for id in removed {
         if renamed.iter().all(|pair| pair.old != id) {
@@ -402,11 +430,39 @@ pub fn diff(
     }
     Ok(Diff {
         properties,
-        decisions: decision::compare(&mut bench, limits),
+        decisions,
         lenient: decision::newly_lenient(&bench),
         claims: claims::compare(old, new),
         runs: None,
     })
+}
+
+/// Searches events on which the only properties of two specs with the same fields have different verdicts, both known. Values are
+/// by number of the field.
+pub(crate) fn difference(old: &Spec, new: &Spec) -> Option<Vec<domain::Event>> {
+    let joint = join::join(old, new);
+    let mut bench = Bench::new(&joint, [old, new], &Limits::default()).ok()?;
+    let first = PropertyId::new(0);
+    let events = property::difference(
+        &mut bench,
+        Pair {
+            old: first,
+            new: first,
+        },
+    )?;
+    let own = |meta: bool, values: &BTreeMap<usize, Value>| -> BTreeMap<usize, Value> {
+        let own = joint.sides[0].values(meta, |place| values.get(&place));
+        let known = own.into_iter().enumerate();
+        known
+            .filter_map(|(place, value)| Some((place, value?)))
+            .collect()
+    };
+    let event = |event: domain::Event| domain::Event {
+        fields: own(false, &event.fields),
+        meta: own(true, &event.meta),
+        ..domain::Event::default()
+    };
+    Some(events.into_iter().map(event).collect())
 }
 
 impl Diff {
@@ -427,6 +483,29 @@ impl Diff {
             Some((old, new, change.name.to_string()))
         };
         self.properties.iter().filter_map(pair).collect()
+    }
+
+    /// Adds the differences on recorded runs. A run that satisfies one property and violates the other decides a direction that is
+    /// not decided.
+    pub fn add_runs(&mut self, runs: Runs) {
+        for change in &mut self.properties {
+            let Status::Compared(directions) = &mut change.status else {
+                continue;
+            };
+            for (direction, kind) in directions
+                .iter_mut()
+                .zip([Change::NewlyViolated, Change::NoLongerViolated])
+            {
+                let own = |run: &&RunChange| run.property == change.name && run.change == kind;
+                let run = runs.verdicts.iter().find(own);
+                if let (Direction::Unknown(_), Some(proof)) =
+                    (&direction, run.and_then(|run| run.proof.as_ref()))
+                {
+                    *direction = Direction::Recorded(proof.clone());
+                }
+            }
+        }
+        self.runs = Some(runs);
     }
 
     /// Whether something may now be accepted, or let through, that was not before, as far as this is not excluded: a property

@@ -32,19 +32,76 @@ pub(super) fn compare(bench: &mut Bench<'_>, pair: Pair, limits: &Limits) -> [Di
             Direction::Unknown(reason),
         ];
     }
-    let mut roots = bench.conditions(old.formula);
-    roots.extend(bench.conditions(new.formula));
-    for property in both {
-        for var in property.quantified.iter().flat_map(|of| &of.vars) {
-            roots.extend(var.terms.iter().chain(&var.element_terms).chain(&var.range));
-        }
-    }
+    let roots = roots(bench, both);
     let found = excesses(bench, both, limits);
     let [forth, back] = found;
     [
         decide(bench, pair, 0, forth, &roots),
         decide(bench, pair, 1, back, &roots),
     ]
+}
+
+/// Decides directions that were not decided by the witnesses that were found since then.
+pub(super) fn decide_again(bench: &mut Bench<'_>, pair: Pair, directions: &mut [Direction; 2]) {
+    let roots = roots(bench, properties(bench, pair));
+    for (side, direction) in directions.iter_mut().enumerate() {
+        let Direction::Unknown(_) = direction else {
+            continue;
+        };
+        for events in bench.shown.clone() {
+            if let Some(at) = shows(bench, pair, side, &events, &roots) {
+                *direction = Direction::Found(bench.witness(&events, at));
+                break;
+            }
+        }
+    }
+}
+
+/// Searches events that satisfy one property and violate the other.
+pub(super) fn difference(bench: &mut Bench<'_>, pair: Pair) -> Option<Vec<domain::Event>> {
+    let roots = roots(bench, properties(bench, pair));
+    let places = joint_places(bench, pair);
+    let found = bench.search(&places, &roots, |bench, events| {
+        (0..2).any(|side| shows(bench, pair, side, events, &roots).is_some())
+    });
+    found.ok().flatten()
+}
+
+/// Returns the places of two properties in the joint spec.
+fn joint_places(bench: &Bench<'_>, pair: Pair) -> [PropertyId; 2] {
+    let [old, new] = &bench.joint.sides;
+    [
+        old.properties[pair.old.index()],
+        new.properties[pair.new.index()],
+    ]
+}
+
+/// Returns the conditions and terms of two properties.
+fn roots(bench: &Bench<'_>, both: [&Property; 2]) -> Vec<ExprId> {
+    let mut roots = Vec::new();
+    for property in both {
+        roots.extend(bench.conditions(property.formula));
+        for var in property.quantified.iter().flat_map(|of| &of.vars) {
+            roots.extend(var.terms.iter().chain(&var.element_terms).chain(&var.range));
+        }
+    }
+    roots
+}
+
+/// Returns the step at which events violate the property of one spec, if they satisfy that of the spec `side`.
+fn shows(
+    bench: &Bench<'_>,
+    pair: Pair,
+    side: usize,
+    events: &[domain::Event],
+    roots: &[ExprId],
+) -> Option<Option<u32>> {
+    let ids = [pair.old, pair.new];
+    let (kept, _) = bench.verdict(side, ids[side], events)?;
+    let (broken, at) = bench.verdict(1 - side, ids[1 - side], events)?;
+    let satisfied = matches!(kept, Verdict::Satisfied | Verdict::PresumablySatisfied);
+    let contradictory = bench.is_contradictory(events, roots);
+    (satisfied && broken == Verdict::Violated && !contradictory).then_some(at)
 }
 
 /// Whether two properties are known to be equivalent, without a search for what shows that they are not.
@@ -61,12 +118,7 @@ pub(super) fn is_equivalent(bench: &Bench<'_>, pair: Pair, limits: &Limits) -> b
 }
 
 fn properties<'a>(bench: &Bench<'a>, pair: Pair) -> [&'a Property; 2] {
-    let joint = bench.joint;
-    let of = |side: usize, id: PropertyId| {
-        let place = joint.sides[side].properties[id.index()];
-        joint.spec.property(place)
-    };
-    [of(0, pair.old), of(1, pair.new)]
+    joint_places(bench, pair).map(|place| bench.joint.spec.property(place))
 }
 
 /// Whether two properties are one in the joint spec.
@@ -162,14 +214,8 @@ fn decide(
     found: Result<Option<Difference>, String>,
     roots: &[ExprId],
 ) -> Direction {
-    let shows = |bench: &Bench<'_>, events: &[domain::Event]| -> Option<Option<u32>> {
-        let ids = [pair.old, pair.new];
-        let (kept, _) = bench.verdict(side, ids[side], events)?;
-        let (broken, at) = bench.verdict(1 - side, ids[1 - side], events)?;
-        let satisfied = matches!(kept, Verdict::Satisfied | Verdict::PresumablySatisfied);
-        let contradictory = bench.is_contradictory(events, roots);
-        (satisfied && broken == Verdict::Violated && !contradictory).then_some(at)
-    };
+    let shows =
+        |bench: &Bench<'_>, events: &[domain::Event]| shows(bench, pair, side, events, roots);
     let (reason, difference) = match found {
         Ok(None) => return Direction::Excluded,
         Ok(Some(difference)) => (
@@ -190,11 +236,7 @@ fn decide(
     {
         return Direction::Found(bench.witness(&events, at));
     }
-    let joint = bench.joint;
-    let sides = joint.sides.iter().zip([pair.old, pair.new]);
-    let both: Vec<PropertyId> = sides
-        .map(|(side, id)| side.properties[id.index()])
-        .collect();
+    let both = joint_places(bench, pair);
     let found = bench.search(&both, roots, |bench, events| shows(bench, events).is_some());
     match found {
         Ok(Some(events)) => {

@@ -211,6 +211,13 @@ pub fn compare(
                 .entry((place, change))
                 .or_insert_with(|| RunChange::new(name.clone(), change));
             entry.add(trace, at, was.0.as_str(), is.0.as_str());
+            let is_decided = |verdict| {
+                use Verdict::{PresumablySatisfied, Satisfied, Violated};
+                matches!(verdict, Violated | Satisfied | PresumablySatisfied)
+            };
+            if entry.proof.is_none() && is_decided(was.0) && is_decided(is.0) {
+                entry.proof = Some(trace.example(at, was.0.as_str(), is.0.as_str()));
+            }
         }
         let rulings = (&before.rulings, &after.rulings);
         let differ = rulings
@@ -260,20 +267,14 @@ impl RunChange {
             change,
             traces: 0,
             examples: Vec::new(),
+            proof: None,
         }
     }
 
     fn add(&mut self, place: &Place, at: Option<u32>, old: &'static str, new: &'static str) {
         self.traces += 1;
         if self.examples.len() < EXAMPLES {
-            self.examples.push(Example {
-                trace: place.trace.to_string(),
-                file: place.file.to_string(),
-                line: place.line,
-                at,
-                old,
-                new,
-            });
+            self.examples.push(place.example(at, old, new));
         }
     }
 }
@@ -285,6 +286,19 @@ struct Place {
     line: u64,
     trace: SmolStr,
     copy: u64,
+}
+
+impl Place {
+    fn example(&self, at: Option<u32>, old: &'static str, new: &'static str) -> Example {
+        Example {
+            trace: self.trace.to_string(),
+            file: self.file.to_string(),
+            line: self.line,
+            at,
+            old,
+            new,
+        }
+    }
 }
 
 struct Collecting<'a> {

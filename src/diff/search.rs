@@ -1,7 +1,7 @@
 //! The search for a short sequence of events on which the specs differ, where the trace of an automaton could not be made
 //! into events.
 //!
-//! Sequences are made of a pool of events: those of the `test` blocks of both specs; those that the domain search proposes
+//! First, the events that show another difference are tried. Sequences are made of a pool of events: those of the `test` blocks of both specs; those that the domain search proposes
 //! for each value of a condition, for combinations of these, and for each case of a track; and events of tests with a field of another event, without a
 //! field, or without a word of a text. Of events that give all conditions and tracks the same values, one is in the pool. Sequences are extended in order of their length;
 //! of those that leave automata and tracks in the same state, the first one.
@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 use super::witness::Bench;
 use crate::domain::{self, Given, Goal, Work};
 use crate::eval;
-use crate::hir::reads::reads;
+use crate::hir::reads::{reads, visit};
 use crate::hir::{Bound, Expr, Formula};
 use crate::ids::{ExprId, FormulaId, PropertyId, TrackId};
 use crate::replay::{Limits, Replay};
@@ -76,7 +76,7 @@ impl Bench<'_> {
     ) -> Result<Option<Vec<domain::Event>>, String> {
         let is_late = || Instant::now() >= until;
         let tests = self.tests();
-        for events in &tests {
+        for events in self.shown.clone().iter().chain(&tests) {
             for length in 1..=events.len() {
                 let part = &events[..length];
                 if accept(self, part) {
@@ -95,7 +95,7 @@ impl Bench<'_> {
         if pool.is_empty() {
             return Ok(None);
         }
-        let gaps = self.gaps(properties);
+        let gaps = self.gaps(properties, roots);
         let mut left = SEQUENCES;
         let mut seen = FxHashSet::default();
         let mut waiting: std::collections::VecDeque<Sequence> = [Vec::new()].into();
@@ -171,10 +171,18 @@ impl Bench<'_> {
         events
     }
 
-    /// Returns the times that pass between events: a second, and those at which the bounds of the formulas end.
-    pub(super) fn gaps(&self, properties: &[PropertyId]) -> Vec<i128> {
+    /// Returns the times that pass between events: a second, and those at which the bounds of the formulas, and the windows of
+    /// these conditions, end.
+    pub(super) fn gaps(&self, properties: &[PropertyId], roots: &[ExprId]) -> Vec<i128> {
         let spec = &self.joint.spec;
-        let mut gaps = vec![value::Instant::SECOND];
+        let mut ends: Vec<i128> = Vec::new();
+        visit(spec, roots.iter().copied(), |id| {
+            if let Expr::Count { window, .. } | Expr::Past(_, window, ..) = spec.exprs.get(id)
+                && let Some(Bound::Time(low, high)) = window
+            {
+                ends.extend([*low, *high]);
+            }
+        });
         let mut todo: Vec<FormulaId> = properties
             .iter()
             .map(|id| spec.property(*id).formula)
@@ -183,13 +191,16 @@ impl Bench<'_> {
             if let Formula::Unary(_, Some(Bound::Time(low, high)), _)
             | Formula::Binary(_, Some(Bound::Time(low, high)), ..) = spec.formulas.get(id)
             {
-                for end in [*low, *high] {
-                    let after = end.saturating_add(value::Instant::SECOND);
-                    gaps.extend([end, after].into_iter().filter(|gap| *gap > 0));
-                }
+                ends.extend([*low, *high]);
             }
             todo.extend(spec.formulas.operands(id));
         }
+        let after = |end: i128| end.saturating_add(value::Instant::SECOND);
+        let gaps = ends.into_iter().flat_map(|end| [end, after(end)]);
+        let gaps = gaps.filter(|gap| *gap > 0);
+        let mut gaps: Vec<i128> = std::iter::once(value::Instant::SECOND)
+            .chain(gaps)
+            .collect();
         gaps.sort_unstable();
         gaps.dedup();
         gaps.truncate(8);
@@ -211,11 +222,14 @@ impl Bench<'_> {
         for id in &all {
             let remembered = match spec.exprs.get(*id) {
                 Expr::Before(of) => vec![*of],
-                Expr::Count { window: None, .. } => vec![*id],
-                Expr::Past(_, None, of, _) => vec![*id, *of],
-                Expr::Count { .. } | Expr::Past(..) => {
-                    is_complete = false;
-                    Vec::new()
+                // When what is in a window leaves it is not part of the state.
+                Expr::Count { window, .. } => {
+                    is_complete &= window.is_none();
+                    vec![*id]
+                }
+                Expr::Past(_, window, of, _) => {
+                    is_complete &= window.is_none();
+                    vec![*id, *of]
                 }
                 Expr::Track(_, args) => {
                     is_complete &= args.is_empty();

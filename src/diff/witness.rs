@@ -39,6 +39,8 @@ pub(super) struct Bench<'a> {
     runs: u64,
     /// The time that searches for events may still take.
     pub(super) search_left: std::time::Duration,
+    /// The events of all witnesses so far.
+    pub(super) shown: Vec<Vec<domain::Event>>,
 }
 
 impl<'a> Bench<'a> {
@@ -70,6 +72,7 @@ impl<'a> Bench<'a> {
             monitors,
             runs: 0,
             search_left,
+            shown: Vec::new(),
         })
     }
 
@@ -303,8 +306,11 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Returns the events as they are reported.
-    pub(super) fn witness(&self, events: &[domain::Event], at: Option<u32>) -> Witness {
+    /// Returns the events as they are reported, and keeps them: they may show other differences too.
+    pub(super) fn witness(&mut self, events: &[domain::Event], at: Option<u32>) -> Witness {
+        if !self.shown.iter().any(|known| known == events) {
+            self.shown.push(events.to_vec());
+        }
         let spec = &self.joint.spec;
         let json = |event: &domain::Event| {
             let members: Vec<String> = event

@@ -236,6 +236,7 @@ impl Direction {
                 }
                 told
             }
+            Direction::Recorded(example) => json!({ "recorded": example.to_json() }),
         }
     }
 }
@@ -248,20 +249,8 @@ impl Runs {
     /// Returns the counts and the changes as JSON.
     pub fn to_json(&self) -> Value {
         let change = |change: &RunChange| {
-            let examples: Vec<Value> = change
-                .examples
-                .iter()
-                .map(|example| {
-                    json!({
-                        "trace": example.trace,
-                        "file": example.file,
-                        "line": example.line,
-                        "at": example.at,
-                        "old": example.old,
-                        "new": example.new,
-                    })
-                })
-                .collect();
+            let examples = change.examples.iter();
+            let examples: Vec<Value> = examples.map(super::Example::to_json).collect();
             let mut told = json!({
                 "change": change.change.as_str(),
                 "traces": change.traces,
@@ -286,6 +275,17 @@ impl Runs {
 }
 
 impl super::Example {
+    fn to_json(&self) -> Value {
+        json!({
+            "trace": self.trace,
+            "file": self.file,
+            "line": self.line,
+            "at": self.at,
+            "old": self.old,
+            "new": self.new,
+        })
+    }
+
     pub(super) fn text(&self) -> String {
         let line = match self.line {
             0 => String::new(),
@@ -326,6 +326,16 @@ pub(super) fn details(change: &PropertyChange) -> Vec<Detail<'_>> {
                 };
                 let witness = Some(witness);
                 details.push(Detail { says, witness });
+            }
+            Direction::Recorded(example) => {
+                let what = if newly { "newly" } else { "no longer" };
+                details.push(Detail {
+                    says: format!(
+                        "{what} violated, as a recorded run shows: {}",
+                        example.text()
+                    ),
+                    witness: None,
+                });
             }
             Direction::Unknown(reason) if reasons.contains(&reason.as_str()) => {}
             Direction::Unknown(reason) => {

@@ -175,7 +175,7 @@ crate::random::tests! {
                     Some(shortest) => prop_assert_eq!(witness.events.len(), shortest, "{}{}", old, new),
                     None => prop_assert!(witness.events.len() > LONGEST, "{}{}", old, new),
                 },
-                Direction::Unknown(reason) => prop_assert!(false, "{reason}: {old}{new}"),
+                undecided => prop_assert!(false, "{undecided:?}: {old}{new}"),
             }
         }
     }
@@ -820,4 +820,66 @@ fn errors_in_the_data_of_either_spec_are_told() {
         let told = |field: &str| run.err.matches(&format!("field `{field}`")).count();
         assert_eq!((run.code, told("n"), told("bad")), (3, 1, 1), "{run:?}");
     }
+}
+
+/// A window in time of a count is searched at times beyond and within it, in events whose fields are known.
+#[test]
+fn a_threshold_of_a_window_is_stricter() {
+    let spec = |most: u32| {
+        format!(
+            "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+             property rate = always (count[0,60s](pays) <= {most})\nenforce rate {{ violated => ask \"y\" }}\n"
+        )
+    };
+    let diff = diff_of(&spec(2), &spec(1));
+    assert_eq!(
+        relation(&diff, "rate").0,
+        Relation::Stricter,
+        "{}",
+        diff.to_text()
+    );
+    let [decision] = diff.decisions.as_slice() else {
+        panic!("{}", diff.to_text());
+    };
+    let Direction::Found(witness) = &decision.found else {
+        panic!("{}", diff.to_text());
+    };
+    let pays = |event: &&String| event.contains("tool: \"pay\"");
+    assert_eq!(witness.events.iter().filter(pays).count(), 2, "{witness:?}");
+}
+
+/// A recorded run that satisfies one property and violates the other decides what the comparison leaves open.
+#[test]
+fn a_recorded_run_decides_a_direction() {
+    let spec = |sum: u32| {
+        format!("event {{ n: int  m: int }}\nproperty p = never (n * n + m * m == {sum})\n")
+    };
+    let folder = Folder::new(&[
+        ("old.guard", &spec(3535)),
+        ("new.guard", &spec(3737)),
+        (
+            "runs.jsonl",
+            "{\"id\":\"t\",\"events\":[{\"n\":59,\"m\":16}]}\n",
+        ),
+    ]);
+    let args = [
+        "diff",
+        "old.guard",
+        "new.guard",
+        "--max-search-seconds",
+        "0",
+    ];
+    let alone = folder.guard(&args).out;
+    assert!(
+        alone.contains("  not decided: ") && !alone.contains("newly violated"),
+        "{alone}"
+    );
+    let run = folder.guard(&[&args[..], &["--traces", "runs.jsonl"]].concat());
+    assert!(
+        run.out.contains(
+            "newly violated, as a recorded run shows: t (runs.jsonl:1) at step 0: violated, was satisfied"
+        ),
+        "{}",
+        run.out
+    );
 }

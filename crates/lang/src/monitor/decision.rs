@@ -123,7 +123,9 @@ pub struct Fired {
     pub message: String,
     /// The reason, if known: the pending obligation and its deadline, or the unknown part.
     pub why: Option<String>,
-    /// Whether the arm acts because its condition could not be decided, which its message, one of the spec, does not say.
+    /// Whether the arm acts because its condition could not be decided.
+    pub is_doubtful: bool,
+    /// Whether its message, one of the spec, does not say that.
     pub omits_doubt: bool,
     /// The conditions at this step that count against the clause, with the values that they read.
     pub reasons: Vec<Reason>,
