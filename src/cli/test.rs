@@ -208,6 +208,7 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let paint = output.paint;
     let (mut wrong, mut survivors, mut left, mut kept) = (None, 0, 0, 0);
+    let mut is_judged = true;
     for file in &args.files {
         let (mut spec, checked) = match spec::usable(file) {
             Ok(usable) => usable,
@@ -238,6 +239,7 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
         let traces = &data.recordings;
         let report = mutate::run(&spec, &checked.sources, traces, &limits, progress);
         survivors += report.survivors();
+        is_judged &= report.is_judged();
         let name = checked.sources.get(FileId(0)).name();
         match args.format {
             TestFormat::Json => mutate::json(&mut output, name, &spec, &report)?,
@@ -248,7 +250,7 @@ fn mutants(args: &TestArgs, progress: &Progress) -> Result<Outcome, Failure> {
     output.close()?;
     Ok(wrong.unwrap_or(if survivors > 0 {
         Outcome::Violated
-    } else if data.errors() > 0 {
+    } else if data.errors() > 0 || !is_judged {
         Outcome::Unreadable
     } else {
         Outcome::Holds

@@ -1,7 +1,11 @@
 //! The changes that make mutants.
 
-use crate::hir::{Binary, Bound, Formula, Formulas, Unary, print};
-use crate::ids::{AtomId, FormulaId};
+use smol_str::SmolStr;
+
+use crate::hir::{Atom, Binary, Bound, Compare, Expr, Formula, Formulas, Spec, Unary, print};
+use crate::ids::{AtomId, ExprId, FormulaId};
+use crate::types::Type;
+use crate::value::{Number, Value};
 
 /// A small change at one place of a formula. The same change can be made in every use of a template.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +34,12 @@ enum Kind {
     Move(i128, i128),
     /// The bound is removed.
     Unbound,
+    /// `or end` is removed.
+    Strict,
+    /// The number that a condition compares with is moved by this.
+    Threshold(i64),
+    /// The comparison of a condition is made strict, or not strict.
+    Strictness,
     /// Two letters of the whole formula are swapped.
     Exchange(usize, usize),
 }
@@ -48,7 +58,8 @@ const PLACES: usize = 200;
 const EXCHANGED: usize = 5;
 
 /// Returns all changes of a formula, in the order of its text. Bounds in time are moved by `unit`, in attoseconds.
-pub(super) fn changes(formulas: &Formulas, root: FormulaId, unit: Option<i128>) -> Vec<Change> {
+pub(super) fn changes(spec: &Spec, root: FormulaId, unit: Option<i128>) -> Vec<Change> {
+    let formulas = &spec.formulas;
     let mut changes = Vec::new();
     let mut todo = vec![(root, Vec::new())];
     let mut places = 0;
@@ -57,12 +68,18 @@ pub(super) fn changes(formulas: &Formulas, root: FormulaId, unit: Option<i128>) 
         if places > PLACES {
             break;
         }
-        changes.extend(kinds(formulas, part, unit).into_iter().map(|kind| Change {
+        changes.extend(kinds(spec, part, unit).into_iter().map(|kind| Change {
             path: path.clone(),
             kind,
         }));
+        let below =
+            |(part, below): (FormulaId, &[usize])| (part, [path.as_slice(), below].concat());
+        if let Some((when, _, then)) = leads(formulas, part) {
+            todo.extend([(then, &THEN[..]), (when, &WHEN[..])].map(below));
+            continue;
+        }
         let operands = formulas.operands(part).into_iter().enumerate().rev();
-        todo.extend(operands.map(|(place, part)| (part, [path.as_slice(), &[place]].concat())));
+        todo.extend(operands.map(|(place, part)| below((part, &[place]))));
     }
     let n_letters = formulas.atoms_of(root).len().min(EXCHANGED);
     for a in 0..n_letters {
@@ -76,12 +93,42 @@ pub(super) fn changes(formulas: &Formulas, root: FormulaId, unit: Option<i128>) 
     changes
 }
 
-fn kinds(formulas: &Formulas, part: FormulaId, unit: Option<i128>) -> Vec<Kind> {
+/// The paths to the operands of `leads to` with `or end`, which is changed as one operator.
+const WHEN: [usize; 2] = [0, 0];
+const THEN: [usize; 4] = [0, 1, 0, 0];
+
+/// Returns the parts of `a leads to b within … or end`: `a`, the bound and `b`.
+fn leads(formulas: &Formulas, part: FormulaId) -> Option<(FormulaId, Bound, FormulaId)> {
+    match formulas.get(part) {
+        Formula::Unary(Unary::Always, None, inner) => formulas.forgiven(*inner),
+        _ => None,
+    }
+}
+
+fn kinds(spec: &Spec, part: FormulaId, unit: Option<i128>) -> Vec<Kind> {
+    let formulas = &spec.formulas;
+    if let Some((_, bound, _)) = leads(formulas, part) {
+        return [bounds(Some(bound), unit), vec![Kind::Strict, Kind::Swap]].concat();
+    }
     use Connective::{And, Iff, Implies, Or};
     let connectives = |kinds: &[Connective]| kinds.iter().copied().map(Kind::Connective).collect();
     match formulas.get(part) {
         Formula::True | Formula::False => vec![Kind::Negate],
-        Formula::Atom(_) | Formula::Last => vec![Kind::Negate],
+        Formula::Atom(atom) => {
+            let mut kinds = vec![Kind::Negate];
+            let expr = formulas.atom(*atom).expr;
+            if let Some((place, _)) = threshold(spec, expr) {
+                kinds.extend([Kind::Threshold(-1), Kind::Threshold(1)]);
+                // Of whole numbers, `< 3` is `<= 2`.
+                let other = spec.exprs.operands(expr).into_iter().nth(1 - place);
+                let is_whole = |id| matches!(spec.exprs.ty(id).non_null(), Type::Int);
+                if !other.is_some_and(is_whole) {
+                    kinds.push(Kind::Strictness);
+                }
+            }
+            kinds
+        }
+        Formula::Last => vec![Kind::Negate],
         Formula::Not(_) => vec![Kind::Only(0)],
         Formula::And(..) => [
             vec![Kind::Only(0), Kind::Only(1)],
@@ -131,7 +178,8 @@ fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
 
 impl Change {
     /// Returns the formula with the change made, or `None` if the change does not apply.
-    pub(super) fn of(&self, formulas: &mut Formulas, root: FormulaId) -> Option<FormulaId> {
+    pub(super) fn of(&self, spec: &mut Spec, root: FormulaId) -> Option<FormulaId> {
+        let formulas = &mut spec.formulas;
         if let Kind::Exchange(a, b) = self.kind {
             let letters = formulas.atoms_of(root);
             return Some(exchanged(
@@ -142,12 +190,13 @@ impl Change {
             ));
         }
         let part = self.part(formulas, root)?;
-        let changed = self.changed(formulas, part)?;
-        Some(formulas.with_part(root, &self.path, changed))
+        let changed = self.changed(spec, part)?;
+        Some(spec.formulas.with_part(root, &self.path, changed))
     }
 
     /// Describes the change.
-    pub(super) fn text(&self, formulas: &mut Formulas, root: FormulaId) -> String {
+    pub(super) fn text(&self, spec: &mut Spec, root: FormulaId) -> String {
+        let formulas = &spec.formulas;
         if let Kind::Exchange(a, b) = self.kind {
             let letters = formulas.atoms_of(root);
             let text = |place: usize| {
@@ -158,10 +207,10 @@ impl Change {
             return format!("swapped `{}` and `{}`", text(a), text(b));
         }
         let part = self.part(formulas, root).unwrap_or(root);
-        let changed = self.changed(formulas, part).unwrap_or(part);
+        let changed = self.changed(spec, part).unwrap_or(part);
         let (new, old) = shortened(
-            &print::formula(formulas, changed),
-            &print::formula(formulas, part),
+            &print::formula(&spec.formulas, changed),
+            &print::formula(&spec.formulas, part),
         );
         format!("`{new}` instead of `{old}`")
     }
@@ -172,7 +221,63 @@ impl Change {
         })
     }
 
-    fn changed(&self, formulas: &mut Formulas, part: FormulaId) -> Option<FormulaId> {
+    /// Returns a condition with another comparison with a number.
+    fn compared(&self, spec: &mut Spec, part: FormulaId) -> Option<FormulaId> {
+        let Formula::Atom(atom) = *spec.formulas.get(part) else {
+            return None;
+        };
+        let atom = spec.formulas.atom(atom).clone();
+        let (place, number) = threshold(spec, atom.expr)?;
+        let Expr::Compare(old, lhs, rhs) = *spec.exprs.get(atom.expr) else {
+            return None;
+        };
+        let mut operands = [lhs, rhs];
+        let (mut op, mut value) = (old, Value::Number(number.clone()));
+        match self.kind {
+            Kind::Threshold(by) => {
+                value = Value::Number(moved_number(&number, by)?);
+                let ty = spec.exprs.ty(operands[place]).clone();
+                operands[place] = spec.exprs.add(Expr::Const(value.clone()), ty);
+            }
+            _ => {
+                op = match old {
+                    Compare::Lt => Compare::Le,
+                    Compare::Le => Compare::Lt,
+                    Compare::Gt => Compare::Ge,
+                    Compare::Ge => Compare::Gt,
+                    Compare::Eq => return None,
+                }
+            }
+        }
+        let (new, sign) = (op.sign(), format!(" {} ", old.sign()));
+        let text = match place {
+            0 => format!("{value} {new} {}", atom.text.split_once(&sign)?.1),
+            _ => format!("{} {new} {value}", atom.text.rsplit_once(&sign)?.0),
+        };
+        let expr = Expr::Compare(op, operands[0], operands[1]);
+        let atom = Atom {
+            expr: spec.exprs.add(expr, Type::Bool),
+            text: SmolStr::from(text),
+            span: atom.span,
+        };
+        let atom = spec.formulas.add_atom(atom);
+        Some(spec.formulas.add(Formula::Atom(atom)))
+    }
+
+    fn changed(&self, spec: &mut Spec, part: FormulaId) -> Option<FormulaId> {
+        if let Kind::Threshold(_) | Kind::Strictness = self.kind {
+            return self.compared(spec, part);
+        }
+        let formulas = &mut spec.formulas;
+        if let Some((when, bound, then)) = leads(formulas, part) {
+            return match self.kind {
+                Kind::Move(low, high) => forgiving(formulas, when, moved(bound, low, high)?, then),
+                Kind::Swap => forgiving(formulas, then, bound, when),
+                Kind::Strict => Some(leading(formulas, when, Some(bound), then)),
+                Kind::Unbound => Some(leading(formulas, when, None, then)),
+                _ => None,
+            };
+        }
         let operands = formulas.operands(part);
         let node = formulas.get(part).clone();
         let changed = match (&self.kind, node, operands.as_slice()) {
@@ -209,6 +314,57 @@ impl Change {
             _ => return None,
         };
         Some(formulas.add(changed))
+    }
+}
+
+/// Returns `a leads to b within … or end`, or `a leads to b` if the trace cannot end before the bound does.
+fn forgiving(
+    formulas: &mut Formulas,
+    when: FormulaId,
+    bound: Bound,
+    then: FormulaId,
+) -> Option<FormulaId> {
+    let rest = bound.cut_off()?;
+    let comes = formulas.add(Formula::Unary(Unary::Eventually, Some(bound), then));
+    let last = formulas.add(Formula::Last);
+    let ends = formulas.add(Formula::Unary(Unary::Eventually, Some(rest), last));
+    let then = formulas.add(Formula::Or(comes, ends));
+    let inner = formulas.add(Formula::Implies(when, then));
+    Some(formulas.add(Formula::Unary(Unary::Always, None, inner)))
+}
+
+/// Returns `a leads to b`, with a bound or without one.
+fn leading(
+    formulas: &mut Formulas,
+    when: FormulaId,
+    bound: Option<Bound>,
+    then: FormulaId,
+) -> FormulaId {
+    let comes = formulas.add(Formula::Unary(Unary::Eventually, bound, then));
+    let inner = formulas.add(Formula::Implies(when, comes));
+    formulas.add(Formula::Unary(Unary::Always, None, inner))
+}
+
+/// Returns the place among the operands, and the value, of the number with which a condition compares a value.
+fn threshold(spec: &Spec, expr: ExprId) -> Option<(usize, Number)> {
+    let Expr::Compare(op, lhs, rhs) = spec.exprs.get(expr) else {
+        return None;
+    };
+    let number = |id: &ExprId| match spec.exprs.get(*id) {
+        Expr::Const(Value::Number(number)) => Some(number.clone()),
+        _ => None,
+    };
+    match (op, number(lhs), number(rhs)) {
+        (Compare::Eq, ..) | (_, Some(_), Some(_)) => None,
+        (_, lhs, rhs) => lhs.map(|lhs| (0, lhs)).or(rhs.map(|rhs| (1, rhs))),
+    }
+}
+
+fn moved_number(number: &Number, by: i64) -> Option<Number> {
+    match number {
+        Number::Int(int) => Some(Number::Int(int.checked_add(by.into())?)),
+        Number::Float(float) => Number::float(float.get() + by as f64),
+        Number::Big(_) => None,
     }
 }
 

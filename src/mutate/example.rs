@@ -26,32 +26,30 @@ pub(super) struct Case {
     outcome: FinalVerdict,
 }
 
-/// Returns a test of one trace that distinguishes a mutant from the original, as text of the language. Returns `None` if no
-/// events were found that show the difference.
+/// Returns a test of the first of these traces that distinguishes a mutant from the original, as text of the language. Returns
+/// `None` if none of them shows the difference.
 pub(super) fn test(
     judged: &Judged<'_>,
     subject: &str,
     property: PropertyId,
     mutant: FormulaId,
     name: &str,
-    steps: &[Letter],
-    unit: Option<i128>,
+    events: impl IntoIterator<Item = Vec<domain::Event>>,
 ) -> Option<String> {
-    let (case, kills) = case(judged, property, &[&[mutant]], steps, unit).ok()?;
-    (kills == [true]).then(|| text(judged.spec, name, subject, &[case]))
+    events.into_iter().find_map(|events| {
+        let (case, kills) = case(judged, property, &[&[mutant]], events).ok()?;
+        (kills == [true]).then(|| text(judged.spec, name, subject, &[case]))
+    })
 }
 
-/// Returns the trace as events, with the mutants (a formula for each property) that a test of its verdict detects.
+/// Returns a trace with the verdict on it, and the mutants (a formula for each property) that a test of this verdict detects.
 pub(super) fn case(
     judged: &Judged<'_>,
     property: PropertyId,
     mutants: &[&[FormulaId]],
-    steps: &[Letter],
-    unit: Option<i128>,
+    events: Vec<domain::Event>,
 ) -> Result<(Case, Vec<bool>), Unproposed> {
     let spec = judged.spec;
-    let mut events = events(spec, steps).ok_or(Unproposed::NoEvents)?;
-    timed(spec, &mut events, unit);
     let schema = &spec.schema;
     let cells = |fields: &[Field], values: &BTreeMap<usize, Value>| -> Vec<Cell> {
         let field = |(idx, field): (usize, &Field)| match values.get(&idx) {
@@ -141,8 +139,12 @@ pub(super) fn text(spec: &Spec, name: &str, subject: &str, cases: &[Case]) -> St
     text
 }
 
-/// Returns one event per step of the trace.
-fn events(spec: &Spec, steps: &[Letter]) -> Option<Vec<domain::Event>> {
+/// Returns one event per step of the trace, one `unit` apart if there is one; `None` if none are found.
+pub(super) fn events(
+    spec: &Spec,
+    steps: &[Letter],
+    unit: Option<i128>,
+) -> Option<Vec<domain::Event>> {
     let mut work = Work::new(400_000, 50_000);
     let mut given = Given::default();
     let mut events = Vec::new();
@@ -159,6 +161,7 @@ fn events(spec: &Spec, steps: &[Letter]) -> Option<Vec<domain::Event>> {
         given.meta.clone_from(&event.meta);
         events.push(event);
     }
+    timed(spec, &mut events, unit);
     Some(events)
 }
 

@@ -6,8 +6,10 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{Limits, Recording};
 use crate::audit::{Readers, judge_text, test_record};
+use crate::diff;
+use crate::domain;
 use crate::eval::Program;
-use crate::hir::{Expect, Expected, Formulas, Spec, Test};
+use crate::hir::{Expect, Expected, Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
 use crate::input::formats::FormatChoice;
 use crate::source::SourceMap;
@@ -15,12 +17,11 @@ use crate::verdict::{TraceReport, Verdict};
 
 /// Judges the mutants of some properties.
 pub(super) struct Judged<'a> {
+    /// The spec, with the expressions and formulas of the mutants.
     pub(super) spec: &'a Spec,
     sources: &'a SourceMap,
     recordings: &'a [Recording],
     properties: &'a [PropertyId],
-    /// The formulas of the spec and of the mutants.
-    formulas: &'a Formulas,
     limits: &'a Limits,
 }
 
@@ -36,7 +37,6 @@ impl<'a> Judged<'a> {
         sources: &'a SourceMap,
         recordings: &'a [Recording],
         properties: &'a [PropertyId],
-        formulas: &'a Formulas,
         limits: &'a Limits,
     ) -> Judged<'a> {
         Judged {
@@ -44,7 +44,6 @@ impl<'a> Judged<'a> {
             sources,
             recordings,
             properties,
-            formulas,
             limits,
         }
     }
@@ -123,7 +122,6 @@ impl<'a> Judged<'a> {
     /// Returns the spec with only these formulas, each as the property that it is or is a mutant of.
     fn spec_of(&self, formulas: &[(PropertyId, FormulaId)]) -> Spec {
         let mut spec = self.spec.clone();
-        spec.formulas = self.formulas.clone();
         spec.tests = Vec::new();
         spec.properties = formulas
             .iter()
@@ -138,6 +136,27 @@ impl<'a> Judged<'a> {
             })
             .collect();
         spec
+    }
+
+    /// Searches events on which a property and a mutant of it have different verdicts.
+    pub(super) fn searched(
+        &self,
+        property: PropertyId,
+        mutant: &[FormulaId],
+    ) -> Option<Vec<domain::Event>> {
+        let place = self.properties.iter().position(|p| *p == property)?;
+        if self.spec.is_unwritten(self.spec.property(property)) {
+            return None;
+        }
+        let original = self.spec.property(property).formula;
+        let with = |formula: FormulaId| {
+            let mut spec = self.spec_of(&[(property, formula)]);
+            spec.enforces.clear();
+            spec.tests.clone_from(&self.spec.tests);
+            spec.tests.iter_mut().for_each(|test| test.expects.clear());
+            spec
+        };
+        diff::difference(&with(original), &with(*mutant.get(place)?))
     }
 
     fn program(&self, spec: &Spec) -> Result<Program, String> {

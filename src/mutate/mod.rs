@@ -174,6 +174,11 @@ impl Report {
         mutants.filter(|mutant| mutant.killed_by.is_none()).count()
     }
 
+    /// Whether there are mutants, and none of the properties was left out.
+    pub fn is_judged(&self) -> bool {
+        self.mutants() > 0 && self.subjects.iter().all(|subject| subject.error.is_none())
+    }
+
     /// Returns the number of mutants.
     pub fn mutants(&self) -> usize {
         self.subjects

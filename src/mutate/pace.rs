@@ -17,6 +17,14 @@ pub(super) fn unit(formulas: &Formulas, root: FormulaId) -> Option<i128> {
     let mut ends: Vec<i128> = Vec::new();
     let mut todo = vec![root];
     while let Some(part) = todo.pop() {
+        // The part of `or end` has a bound that is less than any unit shorter, and follows from the other one.
+        if let Some((when, bound, then)) = formulas.forgiven(part) {
+            if let Bound::Time(low, high) = bound {
+                ends.extend([low, high]);
+            }
+            todo.extend([when, then]);
+            continue;
+        }
         if let Formula::Unary(_, Some(Bound::Time(low, high)), _)
         | Formula::Binary(_, Some(Bound::Time(low, high)), ..) = formulas.get(part)
         {

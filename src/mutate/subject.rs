@@ -9,7 +9,7 @@ use super::{
     Example, Limits, Mutant, Proposal, Recording, SubjectReport, Unproposed, choose, example, pace,
 };
 use crate::domain::{self, Work};
-use crate::hir::{Formulas, PropertyKind, Spec, print};
+use crate::hir::{PropertyKind, Spec, print};
 use crate::ids::{AtomId, FormulaId, PropertyId};
 use crate::lint::{self, Relation, Semantics};
 use crate::source::SourceMap;
@@ -117,13 +117,12 @@ pub(super) fn run(
         return report;
     };
     let candidates = candidates(&mut changed, subject, &original, &dfa, limits, &mut report);
-    let formulas = changed.formulas.clone();
+    let with_mutants = changed.clone();
     let judged = Judged::new(
-        spec,
+        &with_mutants,
         sources,
         recordings,
         &subject.properties,
-        &formulas,
         limits,
     );
     let mutants: Vec<&[FormulaId]> = candidates
@@ -148,27 +147,33 @@ pub(super) fn run(
     } else {
         &subject.name
     };
+    let mut searched = Vec::new();
     if !survivors.is_empty() {
-        match proposal(&judged, subject, expected, &original, &dfa, &survivors) {
+        let proposed = proposal(
+            &judged,
+            subject,
+            expected,
+            &original,
+            &dfa,
+            &survivors,
+            &mut searched,
+        );
+        match proposed {
             Ok(proposal) => report.proposal = Some(proposal),
             Err(reason) => report.unproposed = Some(reason),
         }
     }
     for (candidate, killed_by) in candidates.into_iter().zip(killed) {
         let mutant = candidate.formulas.first().copied().unwrap_or(formula);
-        let change = candidate.change.text(&mut changed.formulas, formula);
+        let change = candidate.change.text(&mut changed, formula);
         // Only survivors need a test.
         let test = match killed_by {
             Some(_) => None,
-            None => example::test(
-                &judged,
-                expected,
-                first,
-                mutant,
-                &change,
-                &candidate.difference.steps,
-                unit,
-            ),
+            None => {
+                let events = example::events(&with_mutants, &candidate.difference.steps, unit);
+                let events = events.into_iter().chain(searched.iter().cloned());
+                example::test(&judged, expected, first, mutant, &change, events)
+            }
         };
         report.mutants.push(Mutant {
             change,
@@ -201,12 +206,12 @@ fn candidates(
     known.insert(same.clone());
     let stepped = pace::stepped(&mut spec.formulas, original.formula, original.unit);
     let mut candidates: Vec<Candidate> = Vec::new();
-    for change in changes(&spec.formulas, original.formula, original.unit) {
+    for change in changes(spec, original.formula, original.unit) {
         if candidates.len() >= limits.mutants {
             report.left_out += 1;
             continue;
         }
-        let Some(mutant) = change.of(&mut spec.formulas, original.formula) else {
+        let Some(mutant) = change.of(spec, original.formula) else {
             continue;
         };
         let mutant = pace::stepped(&mut spec.formulas, mutant, original.unit);
@@ -225,7 +230,7 @@ fn candidates(
         }
         match difference(spec, (stepped, mutant), (first, &dfa), &shown, limits) {
             Ok(Some(difference)) => {
-                let formulas = uses(&mut spec.formulas, &change, subject, &spec.properties);
+                let formulas = uses(spec, &change, subject);
                 candidates.push(Candidate {
                     change,
                     formulas,
@@ -314,8 +319,11 @@ fn alike(report: &mut SubjectReport, original: &Original) {
 
 /// The greatest number of traces that are found and judged.
 const TRIES: usize = 100;
+/// The greatest number of survivors of one property for which events are searched.
+const SEARCHES: usize = 8;
 
-/// Returns one test of few cases that kills the survivors.
+/// Returns one test of few cases that kills the survivors. Events that were searched because the automata do not lead to any, as
+/// for counts and tracks, are added to `searched`.
 fn proposal(
     judged: &Judged<'_>,
     subject: &Subject,
@@ -323,6 +331,7 @@ fn proposal(
     original: &Original,
     dfa: &Dfa,
     survivors: &[&Candidate],
+    searched: &mut Vec<Vec<domain::Event>>,
 ) -> Result<Proposal, Unproposed> {
     let spec = judged.spec;
     let mut work = Work::new(2_000_000, 50_000);
@@ -339,6 +348,7 @@ fn proposal(
     let mut cases: Vec<(example::Case, Vec<bool>)> = Vec::new();
     // There always is a trace: the automaton of a candidate differs from that of the original.
     let mut reason = Unproposed::NoEvents;
+    let mut tried: Vec<usize> = Vec::new();
     for _ in 0..TRIES {
         if left.is_empty() {
             break;
@@ -346,7 +356,9 @@ fn proposal(
         let Some(steps) = choice.next(&left) else {
             break;
         };
-        let found = example::case(judged, original.property, &formulas, &steps, original.unit);
+        let found = example::events(spec, &steps, original.unit).ok_or(Unproposed::NoEvents);
+        let found =
+            found.and_then(|events| example::case(judged, original.property, &formulas, events));
         let (case, kills) = match found {
             Ok(found) => found,
             Err(failed) => {
@@ -361,6 +373,22 @@ fn proposal(
         } else {
             // The automata differ on the trace, so the events do not produce its letters.
             reason = Unproposed::NoEvents;
+        }
+    }
+    for _ in 0..SEARCHES {
+        let Some(mutant) = left.iter().find(|idx| !tried.contains(idx)).copied() else {
+            break;
+        };
+        tried.push(mutant);
+        let events = judged.searched(original.property, formulas[mutant]);
+        let found = events.and_then(|events| {
+            let case = example::case(judged, original.property, &formulas, events.clone()).ok()?;
+            Some((case, events))
+        });
+        if let Some((case, events)) = found {
+            left.retain(|idx| case.1.get(*idx) != Some(&true));
+            cases.push(case);
+            searched.push(events);
         }
     }
     // A case is redundant if the cases chosen after it kill the same mutants.
@@ -397,20 +425,14 @@ fn proposal(
 
 /// Returns the formulas of all properties of a subject after a change; formulas to which it does not apply are
 /// unchanged.
-fn uses(
-    formulas: &mut Formulas,
-    change: &Change,
-    subject: &Subject,
-    properties: &[crate::hir::Property],
-) -> Vec<FormulaId> {
-    subject
+fn uses(spec: &mut Spec, change: &Change, subject: &Subject) -> Vec<FormulaId> {
+    let formulas = subject
         .properties
         .iter()
-        .filter_map(|property| properties.get(property.index()))
-        .map(|property| {
-            change
-                .of(formulas, property.formula)
-                .unwrap_or(property.formula)
-        })
-        .collect()
+        .map(|id| spec.property(*id).formula);
+    let formulas: Vec<FormulaId> = formulas.collect();
+    let changed = formulas
+        .into_iter()
+        .map(|formula| change.of(spec, formula).unwrap_or(formula));
+    changed.collect()
 }

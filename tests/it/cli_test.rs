@@ -305,3 +305,54 @@ test "b" {
     let folder = Folder::new(&[("a.guard", spec)]);
     insta::assert_snapshot!(folder.guard(&["test", "a.guard"]).out);
 }
+
+/// `or end` is a bound like another, numbers in comparisons are changed, and the tests proposed for windows and counts kill.
+#[test]
+fn mutants_of_bounds_and_thresholds() {
+    let head = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n";
+    let within = format!(
+        "{head}rule quick: when pays then kind == \"result\" within 5s or end\n\
+         test \"t\" {{ given [{{kind: \"call\", tool: \"pay\", at: 0}}] expect quick satisfied }}\n"
+    );
+    let folder = Folder::new(&[("a.guard", &within)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants", "--format", "json"]);
+    assert_eq!(run.code, 1, "{}", run.out);
+    let changed = |change: &str| run.out.contains(&format!("\"change\":\"{change}"));
+    for change in [
+        "`pays leads to kind == \\\"result\\\" within 4s",
+        "`pays leads to kind == \\\"result\\\" within 6s",
+        "`G (pays -> F[0s,5s]",
+    ] {
+        assert!(changed(change), "{change}: {}", run.out);
+    }
+    let rate = format!(
+        "{head}property rate = always (count[0,60s](pays) <= 2)\n\
+         test \"t\" {{ given [{{kind: \"call\", tool: \"pay\", at: 0}}] expect rate satisfied }}\n"
+    );
+    folder.write("b.guard", &rate);
+    let run = folder.guard(&["test", "b.guard", "--mutants"]);
+    assert!(
+        run.out
+            .contains("survives: `count[0,60s](pays) <= 3` instead of `count[0,60s](pays) <= 2`"),
+        "{}",
+        run.out
+    );
+    let (_, proposed) = run.out.split_once(" all of them:\n").expect(&run.out);
+    let (proposed, _) = proposed.split_once("\n}\n").unwrap();
+    folder.write("b.guard", &format!("{rate}{proposed}\n}}\n"));
+    let run = folder.guard(&["test", "b.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{}", run.out);
+}
+
+/// Nothing that is mutated is nothing that was checked.
+#[test]
+fn mutants_of_nothing_are_no_success() {
+    let folder = Folder::new(&[("a.guard", "event { n: int }\n")]);
+    let run = folder.guard(&["test", "a.guard", "--mutants"]);
+    assert_eq!(
+        (run.code, run.out.contains("0 of 0 mutants killed")),
+        (3, true),
+        "{}",
+        run.out
+    );
+}
