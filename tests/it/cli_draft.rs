@@ -175,6 +175,45 @@ fn what_is_unclear_is_asked() {
     assert!(out.contains("F[1,10]"), "{out}");
 }
 
+/// Two calls are two steps, contractions are words, and the form that is shown for a declined sentence is about its words.
+#[test]
+fn declined_sentences_show_a_form_of_their_kind() {
+    for (sentence, said) in [
+        (
+            "Never call `a` and `b` in the same run.",
+            "`a` and `b` are two steps; write a sentence about each; in controlled English, for example: \
+             After `a`, `b` must never happen. After `b`, `a` must never happen.",
+        ),
+        (
+            "It's forbidden to run shell commands as root.",
+            "\"run shell commands as root\" must never happen.",
+        ),
+        (
+            "Every question of the user must eventually be answered.",
+            "Whenever \"…\" happens, \"…\" must happen.",
+        ),
+        (
+            "The agent must call at least one tool.",
+            "\"…\" must happen at least 3 times.",
+        ),
+        (
+            "Exactly one invoice must be sent.",
+            "\"…\" must happen exactly 3 times.",
+        ),
+        (
+            "Between login and logout, the password must not be changed.",
+            "Between \"…\" and \"…\", \"…\" must never happen.",
+        ),
+    ] {
+        let (out, err, _) = guard(&["draft", "-", "--format", "json"], sentence);
+        let said = said.replace('"', "\\\"");
+        assert!(out.contains(&said), "{sentence}: {out} {err}");
+    }
+    // What a list of names belongs to is no call of each.
+    let (out, ..) = guard(&["draft", "-"], "Never push to `main` and `develop`.");
+    assert!(out.contains("must never happen"), "{out}");
+}
+
 /// Another wording may have several sentences: each takes the place of the line.
 #[test]
 fn all_sentences_of_another_wording_are_kept() {

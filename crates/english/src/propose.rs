@@ -46,7 +46,8 @@ pub(crate) fn propose(
     text: &str,
     consents: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<String>, (Status, String)> {
-    let text = text.trim();
+    let text = decline::uncontracted(text.trim());
+    let text = &*text;
     let declined = |reason| Err((Status::Unclear, reason));
     let nothing = |reason: &str| Err((Status::NoRequirement, reason.to_owned()));
     let tokens = without_end(text);
@@ -336,11 +337,10 @@ impl Sentence<'_> {
             .clone()
             .any(|at| is_listed("said of names", self.word(at)));
         let only = range.clone().all(|at| {
-            is_name(&at)
-                || [",", "and", "or"].contains(&self.word(at))
-                || is_listed("calling", self.word(at))
+            is_name(&at) || [",", "and", "or"].contains(&self.word(at)) || is_calling(self.word(at))
         });
-        names > 0 && (said || names > 1 && only) && self.calls(&[range]).is_none()
+        let both = self.both_called(range.clone()).is_some();
+        names > 0 && (said || names > 1 && only || both) && self.calls(&[range]).is_none()
     }
 
     /// Returns the verb of a name in quotation marks if it says more than that it happens: a name and a verb are no situation, as the verb
@@ -585,7 +585,7 @@ impl Sentence<'_> {
                 Kind::Quoted(phrase) => names.push(format!("\"{phrase}\"")),
                 Kind::Plain if [",", "or"].contains(&token.low.as_str()) => {}
                 Kind::Plain if token.low == "and" => both = true,
-                Kind::Plain if is_listed("calling", &token.low) => {}
+                Kind::Plain if is_calling(&token.low) => {}
                 Kind::Plain if !names.is_empty() && is_listed("said of names", &token.low) => {}
                 _ => return None,
             }
@@ -638,6 +638,9 @@ impl Sentence<'_> {
             .filter(unplaced);
         let mut words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
         words.dedup();
+        if let Some(reason) = self.two_calls(denies) {
+            return reason;
+        }
         let why = if !words.is_empty() {
             format!("no one reading has a place for {}", words.join(", "))
         } else if let Some(word) = self.hidden(0..self.tokens.len()) {
@@ -647,6 +650,11 @@ impl Sentence<'_> {
         };
         format!("{why}; {}", self.hint(denies))
     }
+}
+
+/// Whether a word says that a tool is called, or belongs to such words.
+fn is_calling(word: &str) -> bool {
+    is_listed("calling", word) || is_listed("verbs of calls", word)
 }
 
 /// Returns the tokens that fill a slot.

@@ -3,11 +3,35 @@
 //! *Refrain from paying* and *skip the check* are no events: read as such, a sentence would say the opposite. What is certain is said with
 //! *must* or *must not* by the first rows of `data/paraphrases.txt`; the rest is declined here.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Sentence;
-use crate::controlled::token::Kind;
+use crate::controlled::token::{Kind, tokens};
 use crate::words::{is_listed, list};
+
+/// Returns a sentence in which *it's* is *it is*, or *it has* before *been*: the patterns know whole words. What is in quotation marks
+/// stays.
+pub(super) fn uncontracted(text: &str) -> Cow<'_, str> {
+    let tokens = tokens(text);
+    let mut out = Cow::Borrowed(text);
+    for (at, token) in tokens.iter().enumerate().rev() {
+        let pronoun = token
+            .low
+            .strip_suffix("'s")
+            .filter(|_| token.kind == Kind::Plain);
+        if pronoun.is_some_and(|pronoun| is_listed("contracted", pronoun)) {
+            let verb = match tokens.get(at + 1) {
+                Some(next) if next.is("been") => " has",
+                _ => " is",
+            };
+            let apostrophe = text[token.span.clone()].rfind(['\'', '\u{2019}']);
+            let start = token.span.start + apostrophe.unwrap_or(token.low.len());
+            out.to_mut().replace_range(start..token.span.end, verb);
+        }
+    }
+    out
+}
 
 /// A verb at the place where the verb of a duty stands.
 struct Duty {
@@ -34,6 +58,32 @@ impl Sentence<'_> {
             ));
         }
         self.left_undone()
+    }
+
+    /// Returns two names in quotation marks of which both are called: two calls are two steps.
+    pub(super) fn both_called(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let is_name = |at: usize| self.tokens[at].quoted().is_some();
+        let mut pairs = range.clone().map(|at| at..at + 3);
+        let pair = pairs.find(|pair| {
+            let fits = pair.end <= range.end && self.word(pair.start + 1) == "and";
+            fits && is_name(pair.start) && is_name(pair.end - 1)
+        });
+        let is_call = |at: usize| is_listed("verbs of calls", self.word(at));
+        pair.filter(|_| range.clone().any(is_call))
+    }
+
+    /// Returns why a sentence about two calls has no proposal, and how to write it.
+    pub(super) fn two_calls(&self, denies: bool) -> Option<String> {
+        let pair = self.both_called(0..self.tokens.len())?;
+        let [a, b] = [pair.start, pair.end - 1].map(|at| self.words(at..at + 1));
+        let form = match denies {
+            true => format!("After {a}, {b} must never happen. After {b}, {a} must never happen."),
+            false => format!("{a} must happen. {b} must happen."),
+        };
+        Some(format!(
+            "{} are two steps; write a sentence about each; in controlled English, for example: {form}",
+            self.words(pair)
+        ))
     }
 
     /// Returns the words that say that something is not required, if nothing else is. *If no review is needed* is a condition.
