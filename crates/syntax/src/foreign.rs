@@ -247,6 +247,37 @@ const GENERICS: &[(&str, &str)] = &[
 /// The words of [`ITEMS`] that mean something within the items of this language.
 const CLAUSES: &[&str] = &["import", "from", "allow"];
 
+/// Operators of this language between two values, and before one, which other languages write in capitals.
+const BETWEEN: &[&str] = &[
+    "and",
+    "or",
+    "in",
+    "contains",
+    "matches",
+    "starts_with",
+    "ends_with",
+    "since",
+    "until",
+];
+const BEFORE: &[&str] = &[
+    "not",
+    "always",
+    "never",
+    "eventually",
+    "once",
+    "previously",
+    "historically",
+    "next",
+    "forall",
+    "exists",
+];
+
+/// Returns the operator that a word in capitals stands for.
+fn in_capitals(own: &[&'static str], word: &str) -> Option<Instead> {
+    let found = own.iter().find(|own| own.eq_ignore_ascii_case(word));
+    found.map(|own| Write(own))
+}
+
 /// Returns what to write instead of symbols that are written together.
 pub(crate) fn symbols(text: &str) -> Option<Instead> {
     find(SYMBOLS, text)
@@ -254,7 +285,7 @@ pub(crate) fn symbols(text: &str) -> Option<Instead> {
 
 /// Returns what to write instead of a word where an operator is possible, and whether the word before it is part of it.
 pub(crate) fn operator(before: &str, word: &str) -> Option<(Instead, bool)> {
-    with_word_before(OPERATORS, before, word)
+    with_word_before(OPERATORS, before, word).or_else(|| Some((in_capitals(BETWEEN, word)?, false)))
 }
 
 /// Returns what to write instead of a word where a value is possible, and whether the word before it is part of it.
@@ -264,7 +295,9 @@ pub(crate) fn value(before: &str, word: &str) -> Option<(Instead, bool)> {
 
 /// Returns what to write instead of a word before a name.
 pub(crate) fn prefix(word: &str) -> Option<Instead> {
-    find(PREFIXES, word).or_else(|| temporal(word).map(Write))
+    find(PREFIXES, word)
+        .or_else(|| temporal(word).map(Write))
+        .or_else(|| in_capitals(BEFORE, word))
 }
 
 /// Returns the temporal operator that has this name in another language.

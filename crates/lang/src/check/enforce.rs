@@ -6,7 +6,7 @@ use super::Checker;
 use super::names::{ItemRef, Space};
 use super::scope::{Binding, Scope};
 use super::threshold_arm::About;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{
     Action, ActionKind, Arm, ArmTrigger, ClaimKind, Enforce, Expr, Invoke, PropertyKind, Watched,
 };
@@ -132,13 +132,8 @@ impl<'a> Checker<'a> {
             }
             return None;
         }
-        let mut diagnostic =
-            Diagnostic::new(Code::G0370, name.span, format!("unknown property `{name}`"))
-                .label("not declared");
-        let all = self.names.all(0, Space::Property);
-        if let Some(near) = did_you_mean(&name.text, all) {
-            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
-        } else if self.names.get(0, Space::Value, &name.text).is_some() {
+        let mut diagnostic = self.undeclared_property(Code::G0370, name);
+        if diagnostic.fixes.is_empty() && self.names.get(0, Space::Value, &name.text).is_some() {
             diagnostic = diagnostic.note(format!(
                 "`{name}` is a condition; to act while it holds, use `enforce when {name} => …`"
             ));

@@ -3,7 +3,7 @@
 use super::names::Space;
 use super::scope::Scope;
 use super::{Checker, Typed};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::Span;
 use crate::syntax::ast::{self, BinaryOp, ExprKind};
 use crate::types::Type;
@@ -48,6 +48,70 @@ impl<'a> Checker<'a> {
             .fix(message, operand.span.before(), repeated),
         );
         true
+    }
+
+    /// Returns the diagnostic for the name of a property that is not declared: the similar name, or else all names.
+    pub(super) fn undeclared_property(&self, code: Code, name: &ast::Name) -> Diagnostic {
+        let diagnostic = Diagnostic::new(code, name.span, format!("unknown property `{name}`"))
+            .label("not declared");
+        let all: Vec<&str> = self.names.all(0, Space::Property);
+        match did_you_mean(&name.text, all.iter().copied()) {
+            Some(near) => diagnostic.fix(format!("write `{near}`"), name.span, near),
+            None if all.is_empty() => diagnostic,
+            None => diagnostic.note(format!("declared: `{}`", all.join("`, `"))),
+        }
+    }
+
+    /// Warns of the elements of a list or set that no value of type `ty` equals.
+    pub(super) fn note_strangers(&mut self, ty: &Type, list: &'a ast::Expr) {
+        let (ExprKind::List(items) | ExprKind::Set(items)) = &list.kind else {
+            return;
+        };
+        // Texts may be times and names of enum values.
+        if !matches!(
+            ty.non_null(),
+            Type::String | Type::Int | Type::Float | Type::Bool
+        ) {
+            return;
+        }
+        for item in items {
+            let other = match &item.kind {
+                ExprKind::String(_) => Type::String,
+                ExprKind::Int(_) => Type::Int,
+                ExprKind::Float(_) => Type::Float,
+                ExprKind::Bool(_) => Type::Bool,
+                _ => continue,
+            };
+            if !Self::comparable(ty, &other) {
+                let message = format!("`{ty}` and `{other}` are never equal");
+                self.report(
+                    Diagnostic::new(Code::G0308, *item.span, message)
+                        .label("no value of the left side equals this element"),
+                );
+            }
+        }
+    }
+
+    /// Whether an expression is `a <- b` between conditions.
+    pub(super) fn is_backward_arrow(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+    ) -> bool {
+        if !matches!(
+            rhs.kind,
+            ExprKind::Unary {
+                op: ast::UnaryOp::Neg,
+                ..
+            }
+        ) || lhs.span.end > rhs.span.start
+        {
+            return false;
+        }
+        let between = Span::new(lhs.span.file, lhs.span.end, rhs.span.start + 1);
+        self.sources.slice(between).trim() == "<-"
+            && self.operand(scope, lhs, None).ty == Type::Bool
     }
 
     /// Adds how to write a range whose ends are in the wrong order.

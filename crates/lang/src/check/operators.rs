@@ -387,28 +387,6 @@ impl<'a> Checker<'a> {
         self.add(Expr::Compare(op, left.id, right.id), Type::Bool, span)
     }
 
-    /// Whether an expression is `a <- b` between conditions.
-    fn is_backward_arrow(
-        &mut self,
-        scope: &Scope<'a>,
-        lhs: &'a ast::Expr,
-        rhs: &'a ast::Expr,
-    ) -> bool {
-        if !matches!(
-            rhs.kind,
-            ExprKind::Unary {
-                op: ast::UnaryOp::Neg,
-                ..
-            }
-        ) || lhs.span.end > rhs.span.start
-        {
-            return false;
-        }
-        let between = Span::new(lhs.span.file, lhs.span.end, rhs.span.start + 1);
-        self.sources.slice(between).trim() == "<-"
-            && self.operand(scope, lhs, None).ty == Type::Bool
-    }
-
     fn refuse_identity(&mut self, typed: &Typed, span: Span) {
         if self.is_identity(typed) {
             self.report(
@@ -468,6 +446,8 @@ impl<'a> Checker<'a> {
                 )
                 .label("always false (`not in`: always true)"),
             );
+        } else {
+            self.note_strangers(&left.ty, rhs);
         }
         self.note_untyped(&left, *lhs.span, &right);
         self.add(Expr::In(left.id, right.id), Type::Bool, span)

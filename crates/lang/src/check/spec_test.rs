@@ -350,13 +350,7 @@ impl<'a> Checker<'a> {
                     }
                     return None;
                 }
-                let mut diagnostic =
-                    Diagnostic::new(Code::G0201, name.span, format!("unknown property `{name}`"))
-                        .label("not declared");
-                let all: Vec<&str> = self.names.all(0, Space::Property);
-                if let Some(near) = did_you_mean(&name.text, all) {
-                    diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
-                }
+                let diagnostic = self.undeclared_property(Code::G0201, name);
                 self.report(diagnostic);
                 None
             }

@@ -27,6 +27,10 @@ pub(in super::super) fn characters(
                 Diagnostic::new(Code::G0105, span, format!("invalid character {shown}"))
                     .label("this character");
             match text {
+                "\u{200b}" | "\u{200d}" | "\u{feff}" => diagnostic.fix("remove it", span, ""),
+                blank if blank.chars().all(char::is_whitespace) => {
+                    diagnostic.fix("write a blank", span, " ")
+                }
                 ";" => semicolon(b, span, before, diagnostic),
                 "“" | "”" | "„" | "‘" | "’" => curly_quote(b, span, diagnostic),
                 "¬" => diagnostic.fix("write `not`", span, "not "),

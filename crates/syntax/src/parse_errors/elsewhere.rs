@@ -76,6 +76,18 @@ pub(super) fn elsewhere(p: &Place<'_, '_>) -> Option<Diagnostic> {
                 .label("expected `)` or `,`")
                 .note("write `forall (a, b) in e`: both take the values of `e`; one name alone needs no parentheses, as in `forall a in e`")
         }
+        (_, Token::Comma) if expected.has(":") && expected.has("in") => {
+            let first = at.checked_sub(2)?;
+            if !matches!(tokens[first].token, Token::Forall | Token::Exists) {
+                return None;
+            }
+            let end = tokens[at..].iter().position(|t| t.token == Token::Colon)? + at;
+            let names = b.span(tokens[first + 1].start, tokens[end - 1].end);
+            let text = format!("({})", b.slice(names.start, names.end));
+            Diagnostic::new(Code::G0101, span, "several quantified names stand in parentheses")
+                .label("expected `:` or `in`")
+                .fix(format!("write `{text}`"), names, text)
+        }
         (Some(Token::Comma), Token::RBracket) if expected.has("#duration") => {
             Diagnostic::new(Code::G0101, span, "a bound needs an upper end")
                 .label("expected a number of steps or a duration")

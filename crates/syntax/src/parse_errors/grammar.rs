@@ -51,6 +51,8 @@ pub(crate) fn grammar(
         let rule = tokens.iter().any(|lexeme| lexeme.token == Token::Rule);
         return if rule && expected.has("within") && tokens.iter().any(|t| t.token == Token::Then) {
             diagnostic.note("a rule says how soon the response must come: `then b within 5 steps`")
+        } else if lacks_body(&place) {
+            diagnostic.note(BODY)
         } else {
             diagnostic
         };
@@ -187,7 +189,15 @@ fn with_notes(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
             .note("a duration is a number and its unit without a blank, as in `15s`")
             .fix(format!("write `{unit}` after the number"), gap, unit);
     }
+    if lacks_body(p) {
+        return diagnostic.note(BODY);
+    }
     if !expected.is_operator() {
+        if let Some(initial) = initial(p) {
+            return diagnostic
+                .note("a track has an initial value and an update: `track n: int = 0 when p then n + 1`")
+                .fix(format!("begin with `{initial}`"), before_span(p), format!(" = {initial}"));
+        }
         if text == "within" && before.is_some_and(|t| t.token.takes_bound()) {
             return diagnostic
                 .note("a bound follows its operator: `F[0,5] b`, `eventually[0,60s] b`");
@@ -220,6 +230,14 @@ fn with_notes(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
             .note(
                 "in a formula the bound follows the operator: `F[0,60s] b`, `eventually[0,60s] b`",
             ),
+        "leads" if expected.has("leads to") => diagnostic.fix("write `leads to`", span, "leads to"),
+        "starts" | "ends" => match p.after(1).filter(|with| p.slice(with) == "with") {
+            Some(with) => {
+                let own = format!("{text}_with");
+                diagnostic.fix(format!("write `{own}`"), b.span(span.start, with.end), own)
+            }
+            None => instead(p, diagnostic),
+        },
         "{" if expected.has("then") => {
             diagnostic.note("`if` has no braces: write `if condition then a else b`")
         }
@@ -230,6 +248,48 @@ fn with_notes(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
             .note("`from` names the source of a field, in `event` and `meta`"),
         _ => instead(p, diagnostic),
     }
+}
+
+const BODY: &str =
+    "the condition on each element stands after `:`, as in `any y in xs: y == \"a\"`";
+
+/// Whether a quantifier over a list ends here without the condition on its elements.
+fn lacks_body(p: &Place<'_, '_>) -> bool {
+    let before = &p.tokens[..p.at];
+    let quantifier = before
+        .iter()
+        .rposition(|t| matches!(t.token, Token::AnyOf | Token::AllOf | Token::CountOf));
+    p.expected.has(":")
+        && p.expected.is_operator()
+        && quantifier.is_some_and(|at| {
+            let has_colon = before[at..].iter().any(|t| t.token == Token::Colon);
+            !has_colon && before.get(at + 2).is_some_and(|t| t.token == Token::In)
+        })
+}
+
+/// Returns an initial value for a track without one, where its update begins.
+fn initial(p: &Place<'_, '_>) -> Option<&'static str> {
+    let is_update = matches!(p.token, Token::When | Token::Then);
+    if p.item() != Some(Token::Track) || !is_update || !p.expected.has("=") {
+        return None;
+    }
+    Some(match p.slice(p.before(1)?) {
+        "int" => "0",
+        "float" => "0.0",
+        "string" => "\"\"",
+        "bool" => "false",
+        "duration" => "0s",
+        "?" | "json" => "null",
+        ">" => "[]",
+        _ => return None,
+    })
+}
+
+/// Returns the place after the token before.
+fn before_span(p: &Place<'_, '_>) -> Span {
+    p.before(1)
+        .map_or(p.span, |before| p.span_of(before))
+        .after()
 }
 
 /// Says what to write instead of a word where an operator is possible.
@@ -267,7 +327,10 @@ fn instead(p: &Place<'_, '_>, diagnostic: Diagnostic) -> Diagnostic {
 
 /// Whether an operator compares, and so cannot follow another comparison.
 fn is_comparison(operator: &str) -> bool {
-    !matches!(operator, "->" | "<->" | "forall" | "exists")
+    !matches!(
+        operator,
+        "->" | "<->" | "forall" | "exists" | "and" | "or" | "since" | "until"
+    )
 }
 
 fn first_on_line(tokens: &[Lexeme], span: Span) -> bool {
