@@ -3,13 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::failure::{Failure, Outcome, complain};
+use super::failure::{Failure, Outcome, complain, unknown_property};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
 use crate::audit::{self, Records, Rendered};
-use crate::diagnostic::did_you_mean;
 use crate::eval::{Program, Wanted};
 use crate::hir::{Property, Spec};
 use crate::input::deferred::Deferred;
@@ -290,14 +289,11 @@ fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
     spec.retain_judged();
     for name in wanted {
         if !spec.properties.iter().any(|known| known.is_named(name)) {
-            let near = did_you_mean(
+            let known = spec.properties.iter().map(|known| known.name.as_str());
+            return Err(Failure::Usage(unknown_property(
                 name,
-                spec.properties
-                    .iter()
-                    .map(|property| property.name.as_str()),
-            );
-            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(Failure::Usage(format!("unknown property `{name}`{near}")));
+                &known.collect::<Vec<_>>(),
+            )));
         }
     }
     if !wanted.is_empty() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, Outcome, unknown_property};
 use super::output::Output;
 use super::{foreign, plan, spec};
 use crate::diagnostic::{Code, Severity, did_you_mean};
@@ -337,18 +337,11 @@ fn not_found(spec: &Spec, name: &str) -> String {
                 .map(|claim| claim.name.as_str()),
         )
         .collect();
-    if let Some(near) = did_you_mean(name, names.iter().copied()) {
-        return format!("unknown property `{name}`; did you mean `{near}`?");
-    }
     match names.as_slice() {
         [] if !spec.claims.is_empty() => {
             "the spec contains formulas about systems only: use `guard verify`".to_owned()
         }
-        [] => "the spec contains no properties".to_owned(),
-        names => format!(
-            "unknown property `{name}`; the spec has {}",
-            names.join(", ")
-        ),
+        names => unknown_property(name, names),
     }
 }
 

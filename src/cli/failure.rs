@@ -6,6 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::progress::Clearing;
+use crate::diagnostic::did_you_mean;
 use crate::inert::inert;
 use crate::load::LoadError;
 
@@ -43,6 +44,18 @@ impl Outcome {
             Outcome::WrongSpec => code::USAGE,
             Outcome::Unreadable => code::UNREADABLE,
         }
+    }
+}
+
+/// Returns the message for a property that is none of these: the similar name, or else all of them.
+pub(super) fn unknown_property(name: &str, known: &[&str]) -> String {
+    match (did_you_mean(name, known.iter().copied()), known) {
+        (Some(near), _) => format!("unknown property `{name}`; did you mean `{near}`?"),
+        (None, []) => "the spec contains no properties".to_owned(),
+        (None, known) => format!(
+            "unknown property `{name}`; the spec has {}",
+            known.join(", ")
+        ),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::hir::{Expr, Spec, print};
 use crate::ids::{AtomId, ExprId, PropertyId, TrackId};
 use crate::input::record::Record;
 use crate::report::html::{letter, tame};
-use crate::value::{Cell, Instant, Truth, Value};
+use crate::value::{Cell, Truth, Value};
 use crate::verdict::{TraceReport, Verdict};
 
 pub(crate) use timeline::{Timeline, Watch};
@@ -359,18 +359,11 @@ impl Replay {
     fn text(&self, value: &Value, most: usize) -> String {
         let text = match value {
             Value::String(text) => text.to_string(),
-            // Smaller numbers count from the start of a run.
-            Value::Time(instant) if instant.0 >= DATES => {
-                instant.to_rfc3339().unwrap_or_else(|| instant.to_string())
-            }
             other => print::value(other, &self.program.spec().enums),
         };
         cut(text, most)
     }
 }
-
-/// The first instant that is shown as a date: a day in 1973.
-const DATES: i128 = 100_000_000 * Instant::SECOND;
 
 fn source(record: &Record) -> TraceSource {
     TraceSource {

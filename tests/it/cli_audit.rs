@@ -743,3 +743,31 @@ fn times_in_another_unit_are_noted() {
     assert!(of_type(&lines(&run), "problem").is_empty());
     assert_eq!(run.code, 0);
 }
+
+#[test]
+fn times_are_dates_and_unknown_properties_are_answered() {
+    let folder = Folder::new(&[
+        (
+            "a.guard",
+            "event { at: time from \"/t\" }\nproperty early = always (at < \"2025-01-01\" as time)\n",
+        ),
+        (
+            "r.jsonl",
+            "{\"events\":[{\"t\":\"2025-06-01T00:00:00Z\"}]}\n",
+        ),
+    ]);
+    let run = folder.guard(&["audit", "a.guard", "r.jsonl"]);
+    assert!(
+        run.out.contains("2025-06-01T00:00:00Z") && !run.out.contains("1748736000s"),
+        "{}",
+        run.out
+    );
+    let run = folder.guard(&["audit", "a.guard", "r.jsonl", "--property", "nope"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err
+            .contains("unknown property `nope`; the spec has early"),
+        "{}",
+        run.err
+    );
+}

@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::chain::{ChainArgs, LoadedChain, at, complain_of, read};
-use super::failure::{Failure, Outcome, code, complain};
+use super::failure::{Failure, Outcome, code, complain, unknown_property};
 use super::output::Output;
 use super::progress;
 use crate::audit::Progress;
@@ -185,12 +185,12 @@ fn sources(args: &QueryArgs) -> Result<Vec<ChainFile>, Failure> {
         });
     }
     for name in &args.property {
-        let known = found
-            .iter()
-            .flat_map(|source| &source.file.properties)
-            .any(|property| property.name.as_ref() == Some(name));
-        if !known {
-            return Err(Failure::Usage(format!("unknown property `{name}`")));
+        let all = found.iter().flat_map(|source| &source.file.properties);
+        let known: Vec<&str> = all
+            .filter_map(|property| property.name.as_deref())
+            .collect();
+        if !known.contains(&name.as_str()) {
+            return Err(Failure::Usage(unknown_property(name, &known)));
         }
     }
     if !found

@@ -357,7 +357,8 @@ impl fmt::Display for Value {
             Value::Bool(value) => write!(f, "{value}"),
             Value::Number(number) => write!(f, "{number}"),
             Value::String(text) => write!(f, "{text:?}"),
-            Value::Time(instant) | Value::Duration(instant) => write!(f, "{instant}"),
+            Value::Time(instant) => f.write_str(&instant.as_time()),
+            Value::Duration(instant) => write!(f, "{instant}"),
             Value::Enum(value) => write!(f, "#{}.{}", value.of, value.index),
             Value::List(items) => sequence(f, items.iter(), "[", "]"),
             Value::Set(items) => sequence(f, items.iter(), "{", "}"),
@@ -375,6 +376,14 @@ impl fmt::Display for Value {
 impl Instant {
     /// The number of attoseconds in a second.
     pub const SECOND: i128 = 1_000_000_000_000_000_000;
+    /// Times from here on (in 1973) are dates; earlier ones are seconds since the beginning of a run.
+    const DATES: i128 = 100_000_000 * Instant::SECOND;
+
+    /// Returns a point in time as reports show it: a date and time as RFC 3339, or seconds.
+    pub fn as_time(self) -> String {
+        let date = (self.0 >= Instant::DATES).then(|| self.to_rfc3339());
+        date.flatten().unwrap_or_else(|| self.to_string())
+    }
 
     /// Parses a decimal number (`12`, `1.5`, `1e9`) of the given unit exactly.
     ///
