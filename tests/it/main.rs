@@ -46,6 +46,7 @@ mod examples;
 mod facade;
 mod forecast;
 mod formats_arbitrary;
+mod formats_beside;
 mod formats_corpora;
 mod formats_fixtures;
 mod formats_questions;

@@ -238,6 +238,15 @@ impl Value {
         }
     }
 
+    /// Returns the place in memory of a list or object, which is that of its clones too. Others may have it once all of them are gone.
+    pub(crate) fn address(&self) -> Option<usize> {
+        match self {
+            Value::List(items) => Some(items.as_ptr().addr()),
+            Value::Object(object) => Some(object.members.as_ptr().addr()),
+            _ => None,
+        }
+    }
+
     /// Returns an integer value.
     pub fn int(int: i128) -> Value {
         Value::Number(Number::Int(int))

@@ -11,7 +11,7 @@ use super::json_text::Refusal;
 use super::messages;
 use super::shape::{content_text, first, flag, get, id, list, some, text, without};
 use super::trace::{Out, Trace};
-use super::units::{Item, Lines, flat};
+use super::units::{Item, Lines, Record, flat};
 use super::unread;
 use super::{Input, ItemPlace};
 use crate::problem::ProblemKind;
@@ -86,6 +86,14 @@ fn trajectory(
         out.lose_parts("a trajectory that is continued in another file", 1, place);
     }
     trace.finish(out);
+    let record = Record {
+        value,
+        line: item.line,
+        lines,
+        n: *n,
+    };
+    let read = ["/steps", "/subagent_trajectories"].map(str::to_owned);
+    unread::report(&record, &read, messages::speaks, out);
     for inner in apart {
         if list(inner, "steps").is_none() {
             out.lose_item("sub-agents without `steps`", place);
@@ -185,7 +193,7 @@ fn step(trace: &mut Trace, step: &Value, index: usize, links: &mut Links) {
         trace.push(Draft::message(role, step).text(said));
     }
     let mut own = HashSet::new();
-    let before = trace.calls();
+    let before = trace.unreadable();
     for call in calls {
         match call {
             Ok(call) => {
@@ -198,12 +206,12 @@ fn step(trace: &mut Trace, step: &Value, index: usize, links: &mut Links) {
             Err(refusal) => trace.unreadable_call(step, refusal),
         }
     }
-    if trace.calls() == before {
+    if trace.unreadable() == before {
         // What was observed may contain anything.
-        match get(step, "observation") {
-            Some(_) => unread::call_in(trace, &without(step, &["observation"])),
-            None => unread::call_in(trace, step),
+        if let Some(observation) = get(step, "observation") {
+            trace.pass(observation);
         }
+        unread::calls_in(trace, step);
     }
     let observed = get(step, "observation").and_then(|observed| list(observed, "results"));
     for observation in observed.unwrap_or(&[]) {

@@ -69,8 +69,10 @@ fn is_line(index: usize, line: &Item<'_>) -> bool {
     }
 }
 
+/// Whether a value is the header of an old rollout. Lines of other programs have ids and times too.
 fn is_header(line: &Value) -> bool {
-    text(line, "id").is_some() && get(line, "timestamp").is_some()
+    let members = ["id", "timestamp", "instructions"];
+    members.iter().all(|member| get(line, member).is_some())
 }
 
 /// Reads an old rollout, which has no envelope: a header with the session, then items.
@@ -86,7 +88,7 @@ fn bare(trace: &mut Trace, meta: &mut Vec<(SmolStr, Value)>, line: &Value) {
             trace.unreadable_call(line, refusal);
         }
         None if is_header(line) => gather(meta, line),
-        _ => unread::call_in(trace, line),
+        _ => unread::calls_in(trace, line),
     }
 }
 

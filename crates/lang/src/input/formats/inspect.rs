@@ -48,11 +48,10 @@ const FACTS: [&str; 12] = [
     "revision",
 ];
 
-/// Whether a value is a log: it has a version, and says what was evaluated.
+/// Whether a value is a log: it has a version, and names the task of an evaluation.
 pub(super) fn is_log(value: &Value) -> bool {
     matches!(get(value, "version"), Some(Value::Number(_)))
         && at(value, &["eval", "task"]).is_some()
-        && at(value, &["eval", "model"]).is_some()
 }
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -452,7 +451,7 @@ impl Reader<'_> {
                 .at(at.clone());
             self.push(draft);
         }
-        let before = self.trace.calls();
+        let before = self.trace.unreadable();
         let calls = messages::calls(message);
         let hosted = blocks
             .iter()
@@ -507,14 +506,14 @@ impl Reader<'_> {
                 .at(at.clone());
             self.result(draft, Some(&id));
         }
-        if self.trace.calls() == before {
+        if self.trace.unreadable() == before {
             self.call_in(message);
         }
     }
 
     /// Reads a call where no reader looks as one of which nothing is known.
     fn call_in(&mut self, value: &Value) {
-        unread::call_in(&mut self.trace, value);
+        unread::calls_in(&mut self.trace, value);
         self.mark();
     }
 

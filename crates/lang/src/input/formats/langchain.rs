@@ -1,11 +1,13 @@
 //! LangChain: steps of an agent executor, dumps of messages, and LangSmith runs (in `langsmith`).
 
+use std::borrow::Cow;
+
 use smol_str::SmolStr;
 
 use super::event::{Draft, canonical_role};
 use super::json_text::Refusal;
 use super::langsmith;
-use super::messages::find_list;
+use super::messages::{self, find_list};
 use super::openai;
 use super::shape::{
     content_text, first, flag, get, id, is_error, is_object, items, kind, list, object,
@@ -29,7 +31,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         match unit {
             Unit::Items(items) => {
                 let mut trace = out.trace(None, items.n, items.line);
-                messages(&mut trace, &items);
+                read_messages(&mut trace, &items);
                 trace.finish(out);
             }
             Unit::Record(record) => read_record(&record, out),
@@ -41,6 +43,11 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     let name = openai::record_id(record.value);
     let output = get(record.value, "output").or_else(|| get(record.value, "outputs"));
     let steps = list(record.value, STEPS).map(|steps| (format!("/{STEPS}"), steps));
+    let messages_of = |record| list(record, "messages").unwrap_or(&[]);
+    // An agent that answers with its messages may have no steps.
+    let steps = steps.filter(|(_, steps)| {
+        !(steps.is_empty() && are_items(messages_of(record.value).iter(), is_message))
+    });
     let below = output.and_then(|output| list(output, STEPS));
     if let Some(steps) = first(record.value, &[STEPS]).filter(|steps| items(steps).is_none()) {
         let mut trace = out.trace(name, record.n, record.line);
@@ -61,21 +68,25 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     });
     if let Some((pointer, steps)) = steps {
         let mut trace = out.trace(name, record.n, record.line);
-        trace.list(pointer);
+        trace.list(pointer.clone());
         trace.meta(without(record.value, &[STEPS]));
         for (index, step) in steps.iter().enumerate() {
             trace.item(index, record.line, step, openai::at(step), None);
             self::step(&mut trace, step);
         }
         trace.finish(out);
+        unread::report(record, &[pointer], is_message, out);
         return;
     }
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = out.trace(name, record.n, record.line);
         trace.meta(found.facts(record.value));
+        let mut read = found.reported;
+        read.push(found.pointer.clone());
         trace.list(found.pointer);
-        messages(&mut trace, &Items::of(found.items, record.line, record.n));
+        read_messages(&mut trace, &Items::of(found.items, record.line, record.n));
         trace.finish(out);
+        unread::report(record, &read, is_message, out);
         return;
     }
     let place = ItemPlace {
@@ -197,7 +208,7 @@ pub(super) fn is_message(value: &Value) -> bool {
     fields(value).is_some()
 }
 
-fn messages(trace: &mut Trace, items: &Items<'_>) {
+fn read_messages(trace: &mut Trace, items: &Items<'_>) {
     for (index, item) in items.items.iter().enumerate() {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
         let speaker = fields(item.value).map(|(role, _)| role);
@@ -233,17 +244,22 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
     let extra = get(fields, "additional_kwargs");
     let calls = own.or_else(|| extra.and_then(|extra| get(extra, "tool_calls")));
     let function = extra.and_then(|extra| get(extra, "function_call"));
+    let mut called: Vec<(SmolStr, Value)> = Vec::new();
     if let Some(calls) = calls {
-        members.push(("tool_calls".into(), calls.clone()));
+        called.push(("tool_calls".into(), calls.clone()));
     } else if let Some(function) = function {
-        members.push(("function_call".into(), function.clone()));
+        called.push(("function_call".into(), function.clone()));
     }
-    // Anthropic's blocks in the content repeat the calls.
-    if calls.is_some()
-        && let Some((_, content)) = members.get_mut(1).filter(|(key, _)| key == "content")
-    {
-        *content = text_parts(content);
+    // Anthropic's blocks in the content repeat the calls, but for those of tools that the server runs.
+    if let Some((_, content)) = members.get_mut(1) {
+        let invalid = list(fields, "invalid_tool_calls").unwrap_or(&[]).iter();
+        let holder = object(called.clone());
+        let repeated = messages::calls(&holder).into_iter().flatten();
+        let repeated = repeated.chain(invalid.map(Cow::Borrowed));
+        let repeated: Vec<Option<SmolStr>> = repeated.map(|call| id(get(&call, "id"))).collect();
+        *content = without_calls(content, &repeated);
     }
+    members.extend(called);
     openai::message_as(trace, &object(members), message);
     match get(fields, "invalid_tool_calls") {
         Some(Value::List(calls)) => calls.iter().for_each(|call| openai::call(trace, call)),
@@ -253,12 +269,18 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
     }
 }
 
-fn text_parts(content: &Value) -> Value {
+/// Returns content without the calls of these ids, and without those that have no id if there are any others.
+fn without_calls(content: &Value, ids: &[Option<SmolStr>]) -> Value {
+    let repeats = |part: &Value| {
+        let named = id(get(part, "id"));
+        kind(part).is_some_and(|kind| kind.ends_with("tool_use"))
+            && (named.is_none() || ids.contains(&named))
+    };
     match content {
-        Value::List(parts) if are_items(parts.iter(), is_object) => Value::list(
+        Value::List(parts) if !ids.is_empty() && are_items(parts.iter(), is_object) => Value::list(
             parts
                 .iter()
-                .filter(|part| !kind(part).is_some_and(|kind| kind.ends_with("tool_use")))
+                .filter(|part| !repeats(part))
                 .cloned()
                 .collect(),
         ),

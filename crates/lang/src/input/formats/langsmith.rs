@@ -17,6 +17,7 @@ use super::shape::{
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
 use super::units::flat;
+use super::unread;
 use super::{Input, ItemPlace};
 use crate::value::{Instant, Value};
 
@@ -219,19 +220,21 @@ fn message(
     trace.push(Draft::message("assistant", raw).text(said).at(at.clone()));
     let calls = fields.and_then(|fields| get(fields, "tool_calls"));
     let calls = calls.filter(|calls| !says_nothing(Some(calls)));
-    let Some(calls) = calls else {
-        return;
-    };
     if runs_tools {
         let what = "calls requested by a model (read from the tool runs instead)";
-        let count = items(calls).map_or(1, <[Value]>::len);
+        let count = calls.map_or(0, |calls| items(calls).map_or(1, <[Value]>::len));
         out.lose_parts(what, count as u64, trace.place());
-    } else {
+        return;
+    }
+    if let Some(calls) = calls {
         let silent = object(vec![
             ("type".into(), Value::string("ai")),
             ("content".into(), Value::Null),
             ("tool_calls".into(), calls.clone()),
         ]);
         langchain::message(trace, &silent);
+    }
+    if let Some(found) = found {
+        unread::calls_in(trace, found);
     }
 }

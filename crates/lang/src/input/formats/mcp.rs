@@ -149,11 +149,11 @@ fn read_items(trace: &mut Trace, items: &Items<'_>) {
                     rpc(trace, &mut state, message, None);
                 } else {
                     trace.push(Draft::other(message));
-                    unread::call_in(trace, message);
+                    unread::calls_in(trace, message);
                 }
             }
         } else {
-            unread::call_in(trace, item.value);
+            unread::calls_in(trace, item.value);
         }
     }
 }

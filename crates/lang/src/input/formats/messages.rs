@@ -364,13 +364,13 @@ pub(super) fn speaks(value: &Value) -> bool {
 
 /// Whether a value is a call, or holds calls.
 pub(super) fn is_call(value: &Value) -> bool {
-    if !is_object(value) {
-        return false;
-    }
-    let named = ["functionCall", "function_call", "toolUse", "toolInvocation"];
-    makes_calls(value)
-        || at(value, &["function", "arguments"]).is_some()
-        || named
+    is_object(value) && (makes_calls(value) || is_one_call(value))
+}
+
+/// Whether a value is a call in itself, in the shape of any interface.
+fn is_one_call(value: &Value) -> bool {
+    at(value, &["function", "arguments"]).is_some()
+        || ["functionCall", "toolUse", "toolInvocation"]
             .iter()
             .any(|key| get(value, key).is_some_and(is_object))
         || list(value, "toolInvocations").is_some_and(|calls| !calls.is_empty())
@@ -383,24 +383,35 @@ pub(super) fn is_call(value: &Value) -> bool {
         })
 }
 
-/// Whether a value has the shape of a call under any name, as it is found where an agent speaks: something named, with arguments.
-/// Elsewhere it may be a task or an expectation.
+/// Members that name the tool of a call.
+pub(super) const NAMES: [&str; 6] = [
+    "name",
+    "tool",
+    "tool_name",
+    "toolName",
+    "function_name",
+    "function",
+];
+
+/// Members that hold the arguments of a call, whatever they are.
+pub(super) const ARGUMENTS: [&str; 6] = [
+    "arguments",
+    "args",
+    "tool_args",
+    "tool_input",
+    "input",
+    "parameters",
+];
+
+/// Whether a value has the shape of a call under any name, as it is found where an agent speaks: something named, with arguments, or of
+/// the type of a hosted tool. Elsewhere it may be a task or an expectation.
 pub(super) fn resembles_call(value: &Value) -> bool {
-    const NAMES: [&str; 6] = [
-        "name",
-        "tool",
-        "tool_name",
-        "toolName",
-        "function_name",
-        "function",
-    ];
-    let has_arguments = || {
-        first(value, &["arguments", "args", "tool_args", "tool_input"]).is_some()
-            || get(value, "input").is_some_and(is_object)
-    };
+    let has_arguments =
+        || first(value, &ARGUMENTS[..4]).is_some() || get(value, "input").is_some_and(is_object);
     is_object(value)
-        && (is_call(value)
+        && (is_one_call(value)
             || text(value, "method") == Some("tools/call")
+            || kind(value).is_some_and(|kind| kind.ends_with("_call"))
             || first(value, &NAMES).is_some() && has_arguments())
 }
 

@@ -16,11 +16,12 @@ use super::json_text::{self, Refusal};
 use super::otel_span::{Around, Span, is_span, resource_of, span};
 use super::shape::{
     content_text, first, get, id, is_object, items, join, kind, list, object, part_text,
-    says_nothing, text, unpack, without,
+    says_nothing, some, text, unpack, without,
 };
 use super::spans::{Timeline, rfc3339};
 use super::trace::{Out, Trace};
 use super::units::Lines;
+use super::unread;
 use super::{Input, ItemPlace};
 use crate::problem::ProblemKind;
 use crate::value::{Text, Value};
@@ -233,6 +234,8 @@ fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
             false => Value::Null,
         };
         trace.item(index, span.line, &item, None, agent);
+        let dropped = "attributes and events that were dropped before the span was exported";
+        out.lose_parts(dropped, span.dropped(), trace.place());
         match operation {
             Some("execute_tool") => {
                 let call = call(&mut trace, span, start);
@@ -412,11 +415,11 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
         "gen_ai.output.messages",
         "gen_ai.completion",
         "gen_ai.output",
-        "ai.response.text",
+        ANSWER,
         "output.value",
     ]
     .iter()
-    .find_map(|key| span.attribute(key));
+    .find_map(|key| Some((*key, span.attribute(key)?)));
     // Before there were attributes for messages, events told them.
     let events = match given {
         Some(_) => Vec::new(),
@@ -424,11 +427,20 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
     };
     let given = given.or_else(|| {
         let named = ["gen_ai.output.messages", "gen_ai.completion", "message"];
-        events.iter().find_map(|event| first(event, &named))
+        let mut told = events.iter();
+        told.find_map(|event| named.iter().find_map(|key| Some((*key, some(event, key)?))))
     });
-    let read = given.map(|given| match given {
-        Value::String(text) => json_text::parse(text).unwrap_or_else(|_| given.clone()),
-        other => other.clone(),
+    let mut refused = None;
+    let read = given.and_then(|(key, given)| match given {
+        Value::String(text) => match json_text::parse(text) {
+            Ok(read) => Some(read),
+            Err(refusal) if is_messages(key, text) => {
+                refused = Some(refusal);
+                None
+            }
+            Err(_) => Some(given.clone()),
+        },
+        other => Some(other.clone()),
     });
     let mut texts: Vec<&Text> = Vec::new();
     let mut calls: Vec<&Value> = Vec::new();
@@ -491,6 +503,13 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
             .text(said)
             .at(at.clone()),
     );
+    if let Some(refusal) = refused {
+        // What was cut off may have held calls, unless those are read elsewhere.
+        match runs_tools {
+            true => trace.fault("text", refusal),
+            false => trace.unreadable_call(span.raw, refusal),
+        }
+    }
     if runs_tools {
         let what = "calls requested by a model (read from the tool spans instead)";
         out.lose_parts(what, calls.len() as u64, trace.place());
@@ -505,6 +524,30 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
         let id = id(first(call, &["id", "toolCallId"]));
         let draft = Draft::call(call).tool(tool).args(args).at(at.clone());
         trace.call(draft, id.as_deref());
+    }
+    // The text of an answer may be any JSON.
+    if let (Some(read), Some((key, _))) = (&read, given)
+        && key != ANSWER
+    {
+        for message in items(read).unwrap_or(std::slice::from_ref(read)) {
+            unread::calls_in(trace, message);
+        }
+    }
+}
+
+/// The attribute of the AI SDK that holds the text of an answer.
+const ANSWER: &str = "ai.response.text";
+
+/// Whether a text that is not JSON is what is left of a list of messages, or of an object.
+fn is_messages(key: &str, text: &str) -> bool {
+    let mut begin = text.chars().filter(|char| !char.is_whitespace());
+    match key {
+        "gen_ai.output.messages" => begin.next().is_some(),
+        ANSWER => false,
+        _ => matches!(
+            (begin.next(), begin.next()),
+            (Some('{'), None | Some('"')) | (Some('['), None | Some('{' | '['))
+        ),
     }
 }
 

@@ -46,6 +46,20 @@ impl<'a> Span<'a> {
             .collect()
     }
 
+    /// Returns the number of attributes and events that it had and that were not exported.
+    pub(super) fn dropped(&self) -> u64 {
+        let names = [
+            "droppedAttributesCount",
+            "dropped_attributes_count",
+            "droppedEventsCount",
+            "dropped_events_count",
+        ];
+        let counts = names.iter().filter_map(|name| id(get(self.raw, name)));
+        counts
+            .filter_map(|count| count.parse::<u64>().ok())
+            .fold(0, u64::saturating_add)
+    }
+
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.attribute(name)?.as_str()
     }

@@ -72,9 +72,29 @@ impl Pairing {
         id
     }
 
-    /// Returns the number of calls.
-    pub(super) fn len(&self) -> usize {
-        self.calls.len()
+    /// Whether the latest item, if it is this one, has a call of this id.
+    pub(super) fn has(&self, item: u32, id: &str) -> bool {
+        let latest = self.calls.last().is_some_and(|call| call.item == item);
+        let places = self.by_id.get(id);
+        latest && places.is_some_and(|places| places.last >= self.latest)
+    }
+
+    /// Whether the latest item, if it is this one, has a call of this tool with these arguments; if `has_id` is true, one whose id was
+    /// minted.
+    pub(super) fn has_alike(
+        &self,
+        item: u32,
+        has_id: bool,
+        tool: Option<&str>,
+        args: Option<&Value>,
+    ) -> bool {
+        let calls = self.calls.iter().rev();
+        let mut calls = calls.take_while(|call| call.item == item).take(LOOK);
+        calls.any(|call| {
+            let name = call.tool.as_ref().and_then(Value::as_str);
+            let may_be = !has_id || call.id.starts_with('#');
+            may_be && tool.is_some() && name == tool && call.args.as_ref() == args
+        })
     }
 
     /// Whether a call of this id was made.

@@ -136,12 +136,7 @@ fn read_items(trace: &mut Trace, from: usize, items: &[Item<'_>]) {
 
 /// Reads the events of one item, and a call in it that is not read there as one of which nothing is known.
 pub(super) fn checked(trace: &mut Trace, item: &Value) {
-    // Lists of tools, approvals and answers contain what is named and has arguments.
-    let no_calls = |kind: &str| {
-        kind.ends_with("_output") || kind == "mcp_list_tools" || kind.starts_with("mcp_approval_")
-    };
-    let searched = Some(item).filter(|item| !kind(item).is_some_and(no_calls));
-    unread::checked(trace, searched, |trace| self::item(trace, item));
+    unread::checked(trace, Some(item), |trace| self::item(trace, item));
 }
 
 /// Reads the events of one item; also used for rollouts of Codex.

@@ -1,6 +1,7 @@
 //! Collecting a trace item by item, so that no item is lost in silence.
 
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::event::{Draft, Wanted};
@@ -88,6 +89,8 @@ pub(super) struct Trace {
     calls: Pairing,
     /// Calls that could not be read.
     unreadable: usize,
+    /// The values of the current item that were read as calls or results, by their addresses.
+    read: FxHashMap<usize, Value>,
     items: u64,
     item: Option<Item>,
 }
@@ -118,6 +121,7 @@ impl Trace {
             },
             calls: Pairing::default(),
             unreadable: 0,
+            read: FxHashMap::default(),
             items: 0,
             item: None,
         }
@@ -154,6 +158,7 @@ impl Trace {
         agent: Option<Value>,
     ) {
         self.close();
+        self.read.clear();
         self.items += 1;
         self.item = Some(Item {
             index: u32::try_from(index).unwrap_or(u32::MAX),
@@ -207,6 +212,15 @@ impl Trace {
     /// Adds a call. Returns its id, which is generated if it has none.
     pub(super) fn call(&mut self, mut draft: Draft, id: Option<&str>) -> SmolStr {
         let index = self.index();
+        if draft.tool.is_none() {
+            self.fault(
+                "tool",
+                Refusal {
+                    kind: ProblemKind::MissingField,
+                    message: "expected the name of a tool".to_owned(),
+                },
+            );
+        }
         if let Some(id) = id.filter(|id| self.calls.knows(id)) {
             self.fault(
                 "call",
@@ -220,6 +234,7 @@ impl Trace {
             .calls
             .open(id, index, draft.tool.clone(), draft.args.clone());
         draft.call = Some(Value::String(id.clone().into()));
+        self.pass(&draft.raw);
         self.push(draft);
         id
     }
@@ -243,6 +258,7 @@ impl Trace {
         } else {
             draft.call = id.map(Value::string);
         }
+        self.pass(&draft.raw);
         self.push(draft);
     }
 
@@ -253,9 +269,37 @@ impl Trace {
         self.unreadable += 1;
     }
 
-    /// Returns the number of calls so far.
-    pub(super) fn calls(&self) -> usize {
-        self.calls.len() + self.unreadable
+    /// Returns the number of calls so far that could not be read.
+    pub(super) fn unreadable(&self) -> usize {
+        self.unreadable
+    }
+
+    /// Takes note that a part of the current item needs no search for calls.
+    pub(super) fn pass(&mut self, part: &Value) {
+        if let Some(address) = part.address() {
+            self.read.insert(address, part.clone());
+        }
+    }
+
+    /// Whether a part of the current item was read as a call or result, or needs no search.
+    pub(super) fn has_read(&self, part: &Value) -> bool {
+        part.address()
+            .is_some_and(|address| self.read.contains_key(&address))
+    }
+
+    /// Whether the current item has a call of this id.
+    pub(super) fn calls_here(&self, id: &str) -> bool {
+        self.calls.has(self.index(), id)
+    }
+
+    /// Whether the current item has a call of this tool with these arguments; if `has_id` is true, one without an id.
+    pub(super) fn calls_alike_here(
+        &self,
+        has_id: bool,
+        tool: Option<&str>,
+        args: Option<&Value>,
+    ) -> bool {
+        self.calls.has_alike(self.index(), has_id, tool, args)
     }
 
     /// Whether a call of this id was made.

@@ -1,0 +1,245 @@
+//! What a reader leaves over beside what it reads: calls in another form, messages that were cut off, lists and columns that it does
+//! not know.
+
+use crate::support::cli::Folder;
+use crate::support::formats::{
+    accounted, calls, convert_documents, detect_documents, documents, get, is, text,
+};
+use guard_lang::input::formats::{Converted, Format, Input, convert};
+use guard_lang::problem::ProblemKind;
+use guard_lang::value::Value;
+
+fn read(format: Format, recorded: &str) -> Converted {
+    let bytes = recorded.as_bytes();
+    let converted = convert_documents(format, format.granularity(), &documents(bytes), bytes);
+    accounted(&converted);
+    converted
+}
+
+/// Recordings with calls that no reader knows beside those that it knows, and the tools that are expected. `$read` and `$pay` are
+/// calls of OpenAI, `$use` one of Anthropic, `$call` one that neither has.
+const BESIDE: &[(Format, &str, &[Option<&str>])] = &[
+    (
+        Format::Anthropic,
+        r#"[{"role":"assistant","content":[$use,$call]}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::Anthropic,
+        r#"[{"role":"assistant","content":[$use,{"name":"a","input":{}},{"functionCall":{"name":"b"}}]}]"#,
+        &[Some("read"), None, None],
+    ),
+    (
+        Format::Anthropic,
+        r#"[{"role":"assistant","content":[{"toolUse":{"toolUseId":"r","name":"read","input":{}}},{"tool_use":{"name":"pay","input":{}}}]}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::Anthropic,
+        r#"[{"role":"assistant","parts":[{"type":"tool-read","toolCallId":"r","state":"output-available","input":{},"output":1},$call]}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::OpenAiChat,
+        r#"[{"role":"assistant","content":[$call],"tool_calls":[$read]}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::OpenAiChat,
+        r#"[{"role":"assistant","tool_calls":[$read],"tool_uses":[{"name":"pay","input":{}}]}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::OpenAiChat,
+        r#"[{"role":"assistant","tool_calls":[$read],"extra":{"tool_calls":["pay()"]}}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::ClaudeCode,
+        r#"{"type":"assistant","uuid":"a","message":{"role":"assistant","content":[$use,$call]}}"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::Gemini,
+        r#"[{"role":"model","parts":[{"functionCall":{"name":"read","args":{}}},{"toolCall":{"name":"pay","args":{}}}]}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::Atif,
+        r#"{"schema_version":"ATIF-v1.6","steps":[{"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"r","function_name":"read","arguments":{}}],"tool_uses":[$call],"observation":{"results":[{"source_call_id":"r","content":"x","args":{},"name":"y"}]}}]}"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::LangChain,
+        r#"[{"type":"ai","content":"","tool_calls":[{"name":"read","args":{},"id":"r"}],"additional_kwargs":{"tool_outputs":[{"type":"web_search_call","id":"w","status":"completed"}]}}]"#,
+        &[Some("read"), None],
+    ),
+    (
+        Format::LangChain,
+        r#"[{"id":"m","run_type":"llm","outputs":{"messages":[{"type":"ai","content":[$call],"tool_calls":[{"name":"read","args":{},"id":"r"}]}]}}]"#,
+        &[Some("read"), None],
+    ),
+    // A tool that the server runs is in the content only, one that the client runs is in both.
+    (
+        Format::LangChain,
+        r#"[{"type":"ai","content":[{"type":"server_tool_use","id":"s","name":"search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[]},$use],"tool_calls":[{"name":"read","args":{},"id":"r"}]}]"#,
+        &[Some("search"), Some("read")],
+    ),
+    (
+        Format::Otel,
+        r#"{"trace_id":"t","span_id":"a","name":"chat","attributes":{"gen_ai.operation.name":"chat","gen_ai.output.messages":[{"role":"assistant","parts":[{"type":"tool_call","id":"r","name":"read","arguments":{}},{"type":"tool_use","id":"p","name":"pay","input":{}}]}]}}"#,
+        &[Some("read"), None],
+    ),
+    // The same call in another form is one call.
+    (
+        Format::OpenAiChat,
+        r#"[{"role":"assistant","tool_calls":[$read],"extra":{"response":{"choices":[{"message":{"tool_calls":[$read]}}]}}}]"#,
+        &[Some("read")],
+    ),
+    (
+        Format::OpenAiChat,
+        r#"[{"role":"assistant","tool_calls":"[{\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]","tool_uses":[{"name":"read","input":{}}]}]"#,
+        &[Some("read")],
+    ),
+    (
+        Format::LangChain,
+        r#"[{"type":"ai","content":[{"type":"tool_call","id":"r","name":"read","args":{}}],"tool_calls":[{"name":"read","args":{"a":1},"id":"r"}],"additional_kwargs":{"function_call":{"name":"read","arguments":"{\"a\": 1}"}},"tool_call_chunks":[{"name":"read","args":"{","id":"r","index":1}]}]"#,
+        &[Some("read")],
+    ),
+    // An id that an earlier message used is that of another call.
+    (
+        Format::OpenAiChat,
+        r#"[{"role":"assistant","tool_calls":[$pay]},{"role":"assistant","tool_calls":[$read],"tool_uses":[{"id":"p","name":"pay","input":{}}]}]"#,
+        &[Some("pay"), Some("read"), None],
+    ),
+    // What a tool gave back may contain anything.
+    (
+        Format::Anthropic,
+        r#"[{"role":"assistant","content":[$use,{"type":"mcp_tool_result","tool_use_id":"r","content":[{"name":"x","input":{}}]}]}]"#,
+        &[Some("read")],
+    ),
+];
+
+#[test]
+fn calls_that_are_not_read_beside_others() {
+    let values = [
+        (
+            "$read",
+            r#"{"id":"r","type":"function","function":{"name":"read","arguments":"{}"}}"#,
+        ),
+        (
+            "$pay",
+            r#"{"id":"p","type":"function","function":{"name":"pay","arguments":"{}"}}"#,
+        ),
+        (
+            "$use",
+            r#"{"type":"tool_use","id":"r","name":"read","input":{}}"#,
+        ),
+        (
+            "$call",
+            r#"{"type":"tool_call","id":"c","name":"pay","args":{}}"#,
+        ),
+    ];
+    for (format, shape, tools) in BESIDE {
+        let recorded = values
+            .iter()
+            .fold((*shape).to_owned(), |text, (name, value)| {
+                text.replace(name, value)
+            });
+        let converted = read(*format, &recorded);
+        let all = converted.traces.iter().flat_map(calls);
+        let found: Vec<Option<&str>> = all.map(|call| text(call, "tool")).collect();
+        assert_eq!(found, *tools, "{format}: {shape}");
+        let faults: usize = converted
+            .traces
+            .iter()
+            .map(|trace| trace.faults.len())
+            .sum();
+        let unknown = tools.iter().filter(|tool| tool.is_none()).count();
+        assert_eq!(faults, unknown, "{format}: {shape}");
+    }
+}
+
+/// A call whose name is missing or is no text is a problem.
+#[test]
+fn calls_without_a_name_are_problems() {
+    for (format, recorded) in [
+        (
+            Format::OpenAiChat,
+            r#"[{"role":"assistant","tool_calls":[{"id":"c","function":{"arguments":"{}"}}]}]"#,
+        ),
+        (
+            Format::Anthropic,
+            r#"[{"role":"assistant","content":[{"type":"tool_use","id":"c","name":7,"input":{}}]}]"#,
+        ),
+        (
+            Format::Mcp,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#,
+        ),
+    ] {
+        let faults = &read(format, recorded).traces[0].faults;
+        let kinds: Vec<_> = faults
+            .iter()
+            .map(|fault| (fault.kind, fault.field))
+            .collect();
+        assert_eq!(kinds, [(ProblemKind::MissingField, "tool")], "{recorded}");
+    }
+}
+
+/// What is left of a model's messages after an exporter cut them off may have held calls; attributes that it dropped are counted.
+#[test]
+fn telemetry_that_was_cut_off() {
+    let span = |member: &str, attributes: &str| {
+        let span = format!(
+            r#"{{"trace_id":"t","span_id":"a","name":"chat",{member}"attributes":{{"gen_ai.operation.name":"chat"{attributes}}}}}"#
+        );
+        read(Format::Otel, &span)
+    };
+    let said = r#"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"hi\"}]}]"#;
+    let whole = span("", &format!(r#","gen_ai.output.messages":"{said}""#));
+    assert_eq!(text(&whole.traces[0].events[0], "text"), Some("hi"));
+    assert_eq!(calls(&whole.traces[0]).count(), 0);
+    for cut in [
+        format!(r#","gen_ai.output.messages":"{}""#, &said[..said.len() - 1]),
+        r#","gen_ai.output.messages":"no JSON""#.to_owned(),
+        r#","output.value":"{\"choices\": [""#.to_owned(),
+    ] {
+        let trace = &span("", &cut).traces[0];
+        assert_eq!(get(&trace.events[0], "text"), None, "{cut}");
+        let tools: Vec<_> = calls(trace).map(|call| get(call, "tool")).collect();
+        assert_eq!((tools, trace.faults.len()), (vec![None], 1), "{cut}");
+    }
+    for plain in [
+        r#","gen_ai.completion":"[1] says so""#,
+        r#","ai.response.text":"{\"a""#,
+    ] {
+        assert_eq!(calls(&span("", plain).traces[0]).count(), 0, "{plain}");
+    }
+    let dropped = span(r#""droppedAttributesCount":"3","#, "");
+    assert_eq!(dropped.losses[0].count, 3);
+}
+
+/// Messages beside the steps of an executor are counted, or read if there are no steps.
+#[test]
+fn messages_beside_steps() {
+    let messages = r#"[{"type":"human","content":"x"},{"type":"ai","content":"","tool_calls":[{"name":"pay","args":{},"id":"z"}]}]"#;
+    let step = r#"[{"tool":"read","tool_input":{},"log":""},"ok"]"#;
+    for (steps, key, tools, lost) in [
+        ("", "messages", &["pay"][..], 0),
+        ("", "chat_history", &[], 2),
+        (step, "messages", &["read"], 2),
+        (step, "chat_history", &["read"], 2),
+    ] {
+        let record = format!(r#"{{"intermediate_steps":[{steps}],"{key}":{messages}}}"#);
+        let converted = read(Format::LangChain, &record);
+        let all = calls(&converted.traces[0]).filter_map(|call| text(call, "tool"));
+        assert_eq!(all.collect::<Vec<_>>(), tools, "{record}");
+        let left_out: u64 = converted.losses.iter().map(|loss| loss.count).sum();
+        assert_eq!(left_out, lost, "{record}");
+    }
+    let trajectory = format!(
+        r#"{{"schema_version":"ATIF-v1.6","steps":[],"extra":{{"steps":[{{"message":"","tool_calls":[{}]}}]}}}}"#,
+        r#"{"tool_call_id":"1","function_name":"pay","arguments":{}}"#
+    );
+    assert_eq!(read(Format::Atif, &trajectory).losses[0].count, 1);
+}
