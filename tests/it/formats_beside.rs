@@ -243,3 +243,38 @@ fn messages_beside_steps() {
     );
     assert_eq!(read(Format::Atif, &trajectory).losses[0].count, 1);
 }
+
+/// Columns are known by their names in any writing; a table in which no column tells what happened has events of unknown kind.
+#[test]
+fn tables_of_other_programs() {
+    let read = |table: &[u8]| {
+        let converted = convert(Format::Csv, &Input::Text(table));
+        accounted(&converted);
+        converted
+    };
+    for table in [
+        "case_id,activity,timestamp\n1,pay,2025-01-01T00:00:00Z\n",
+        "Case ID,Activity,Complete Timestamp\n1,pay,2025-01-01T00:00:00Z\n",
+        "case_id|activity|time\n1|pay|2025-01-01T00:00:00Z\n",
+    ] {
+        let trace = &read(table.as_bytes()).traces[0];
+        assert_eq!(trace.id.as_deref(), Some("1"), "{table}");
+        let event = &trace.events[0];
+        let shown = ["kind", "tool", "role"].map(|name| text(event, name));
+        let expected = ["call", "pay", "assistant"].map(Some);
+        assert_eq!(shown, expected, "{table}");
+        assert_eq!(get(event, "index"), Some(&Value::int(0)), "{table}");
+        assert!(get(event, "at").is_some(), "{table}");
+    }
+    let unknown = read(b"case_id,what\n1,pay\n");
+    assert_eq!(get(&unknown.traces[0].events[0], "kind"), None);
+    let none = read(b"case_id,tool\n1,\n");
+    assert!(is(&none.traces[0].events[0], "other"));
+    let latin = read(b"case_id,activity,text\n1,say,caf\xe9\n");
+    let event = &latin.traces[0].events[0];
+    assert!(matches!(get(event, "text"), Some(Value::Enum(_))));
+    let kinds: Vec<ProblemKind> = latin.traces[0].faults.iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, [ProblemKind::InvalidUtf8]);
+    let header = read(b"case_id,activit\xe9\n1,say\n");
+    assert_eq!(header.refused[0].kind, ProblemKind::InvalidUtf8);
+}

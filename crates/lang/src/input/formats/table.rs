@@ -19,10 +19,10 @@ use crate::value::{Instant, Number, Value};
 /// Columns that name the trace of a row.
 const TRACE: [&str; 5] = ["trace", "trace_id", "case", "case_id", "case:concept:name"];
 const ACTIVITY: [&str; 3] = ["activity", "concept:name", "event"];
-const TIME: [&str; 3] = ["timestamp", "time:timestamp", "time"];
+const TIME: [&str; 4] = ["timestamp", "time:timestamp", "time", "complete_timestamp"];
 const AGENT: [&str; 3] = ["resource", "org:resource", "actor"];
 
-/// Reads a table in text form; the separator is the first of comma, semicolon and tab that the header has most of.
+/// Reads a table in text form; the separator is the first of comma, semicolon, tab and bar that the header has most of.
 pub(super) fn read(bytes: &[u8], out: &mut Out) {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(bytes);
@@ -61,6 +61,16 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
             lines: lines(bytes),
             kind: ProblemKind::Malformed,
             message: message.to_owned(),
+        });
+        return;
+    }
+    let is_text = |header: &csv::ByteRecord| header.iter().all(|name| str::from_utf8(name).is_ok());
+    if !reader.byte_headers().is_ok_and(is_text) {
+        out.refuse(Refused {
+            line: 1,
+            lines: lines(bytes),
+            kind: ProblemKind::InvalidUtf8,
+            message: "the header is not UTF-8".to_owned(),
         });
         return;
     }
@@ -123,7 +133,8 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
             line: Some(*line),
         })
         .collect();
-    traces(&items, true, out);
+    let tells = columns.iter().any(|column| tells_kind(column));
+    traces(&items, true, tells, out);
 }
 
 /// Returns a name that two columns have. Columns without a name are ignored.
@@ -195,13 +206,18 @@ fn quotes(written: &[u8], separator: u8) -> Result<(), &'static str> {
 
 /// Reads rows that are objects already.
 pub(super) fn read_rows(input: &Input<'_>, out: &mut Out) {
-    traces(&flat(input, &["rows"]), false, out);
+    let rows = flat(input, &["rows"]);
+    let tells = rows.iter().any(|row| match row.value {
+        Value::Object(cells) => cells.iter().any(|(name, _)| tells_kind(name)),
+        _ => false,
+    });
+    traces(&rows, false, tells, out);
 }
 
 pub(super) fn separator(header: &[u8]) -> u8 {
     let count = |separator: u8| header.iter().filter(|byte| **byte == separator).count();
     let mut best = b',';
-    for candidate in [b';', b'\t'] {
+    for candidate in [b';', b'\t', b'|'] {
         if count(candidate) > count(best) {
             best = candidate;
         }
@@ -216,8 +232,11 @@ fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
         if cell.is_empty() || name.is_empty() {
             continue;
         }
-        let text = String::from_utf8_lossy(cell);
-        members.push((name.clone(), self::cell(name, &text)));
+        let value = match str::from_utf8(cell) {
+            Ok(text) => self::cell(name, text),
+            Err(_) => unknown(ProblemKind::InvalidUtf8),
+        };
+        members.push((name.clone(), value));
     }
     // An empty cell is absent; one that the row does not reach was cut off, or the cells before it are those of others.
     let missing = columns.get(row.len()..).unwrap_or_default();
@@ -231,7 +250,7 @@ fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
 const TEXTS: [&str; 6] = ["kind", "role", "text", "tool", "call", "agent"];
 
 fn cell(column: &str, text: &str) -> Value {
-    if TEXTS.contains(&column) || TRACE.contains(&column) || ACTIVITY.contains(&column) {
+    if is_one(column, &TEXTS) || is_one(column, &TRACE) || is_one(column, &ACTIVITY) {
         return Value::string(text);
     }
     match text {
@@ -260,8 +279,8 @@ fn exact(number: Number, text: &str) -> Value {
     }
 }
 
-/// Reads rows; in those of a `text`, unknown cells are missing ones.
-fn traces(items: &[Item<'_>], text: bool, out: &mut Out) {
+/// Reads rows; in those of a `text`, cells may be missing or no text. `tells`: whether a column tells the kind of each event.
+fn traces(items: &[Item<'_>], text: bool, tells: bool, out: &mut Out) {
     let mut traces: IndexMap<Option<SmolStr>, Vec<&Item<'_>>> = IndexMap::new();
     for item in items {
         if !is_object(item.value) {
@@ -281,9 +300,9 @@ fn traces(items: &[Item<'_>], text: bool, out: &mut Out) {
         for (index, row) in rows.iter().enumerate() {
             trace.item(index, row.line, row.value, None, None);
             if text {
-                cut(&mut trace, row.value);
+                not_read(&mut trace, row.value);
             }
-            let (event, lost) = event(&mut trace, row.value);
+            let (event, lost) = event(&mut trace, row.value, tells);
             trace.push_as_it_is(event);
             let place = ItemPlace {
                 line: row.line,
@@ -295,40 +314,82 @@ fn traces(items: &[Item<'_>], text: bool, out: &mut Out) {
     }
 }
 
-/// Reports the cells that a row lacks.
-fn cut(trace: &mut Trace, row: &Value) {
+/// Reports the cells that a row lacks, and those that are no text.
+fn not_read(trace: &mut Trace, row: &Value) {
     let Value::Object(cells) = row else {
         return;
     };
-    let is_missing = |(_, cell): &(&SmolStr, &Value)| why(cell).is_some();
-    let Some((first, _)) = cells.iter().find(is_missing) else {
+    let all = |kind| {
+        let cells = cells
+            .iter()
+            .filter(move |(_, cell)| why(cell) == Some(kind));
+        cells.map(|(name, _)| name)
+    };
+    let kind = ProblemKind::InvalidUtf8;
+    for name in all(kind) {
+        let message = format!("the cell `{name}` is not UTF-8");
+        trace.fault("raw", Refusal { kind, message });
+    }
+    let kind = ProblemKind::Malformed;
+    let Some(first) = all(kind).next() else {
         return;
     };
-    let missing = cells.iter().filter(is_missing).count();
-    let message = match missing {
+    let message = match all(kind).count() {
         1 => format!("the row ends before its last cell, `{first}`"),
         missing => format!("the row ends before its last {missing} cells, from `{first}` on"),
     };
-    let kind = ProblemKind::Malformed;
     trace.fault("raw", Refusal { kind, message });
 }
 
+/// Returns the cell of a column of one of these names, written as they are or with blanks and capitals.
 fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {
-    names.iter().find_map(|name| get(row, name))
+    let exact = names.iter().find_map(|name| get(row, name));
+    exact.or_else(|| match row {
+        Value::Object(cells) => {
+            let mut cells = cells.iter();
+            cells.find_map(|(name, cell)| is_one(name, names).then_some(cell))
+        }
+        _ => None,
+    })
+}
+
+/// Whether a column has one of these names, written as they are or with blanks and capitals (`Case ID`).
+fn is_one(column: &str, names: &[&str]) -> bool {
+    let plain = |byte: u8| match byte {
+        b' ' | b'-' => b'_',
+        byte => byte.to_ascii_lowercase(),
+    };
+    let is = |name: &&str| name.len() == column.len() && name.bytes().eq(column.bytes().map(plain));
+    names.iter().any(|name| is(name))
+}
+
+/// Whether a column tells what the event of a row is.
+fn tells_kind(column: &str) -> bool {
+    is_one(column, &["kind", "tool"]) || is_one(column, &ACTIVITY)
 }
 
 /// Returns the members that we know by another name, then the columns, nested at their dots; and the number of cells that have no
-/// place of their own.
-fn event(trace: &mut Trace, row: &Value) -> (Value, u64) {
-    let when = get(row, "at").or_else(|| column(row, &TIME)).map(moment);
-    let tool = get(row, "tool").or_else(|| column(row, &ACTIVITY));
-    let kind = get(row, "kind").cloned().unwrap_or(match tool {
-        Some(_) => string("call"),
-        None => string("other"),
+/// place of their own. The kind is not known unless a column `tells` it.
+fn event(trace: &mut Trace, row: &Value, tells: bool) -> (Value, u64) {
+    let member = |name| column(row, &[name]);
+    let when = member("at").or_else(|| column(row, &TIME)).map(moment);
+    let tool = member("tool").or_else(|| column(row, &ACTIVITY));
+    let kind = member("kind").cloned().or(match tool {
+        Some(_) => Some(string("call")),
+        None => tells.then(|| string("other")),
     });
-    let agent = get(row, "agent").or_else(|| column(row, &AGENT));
+    let role = member("role").cloned().or(match kind.as_ref() {
+        Some(Value::String(kind)) if kind.as_str() == "call" => Some(string("assistant")),
+        Some(Value::String(kind)) if kind.as_str() == "result" => Some(string("tool")),
+        _ => None,
+    });
+    let index = member("index").cloned();
+    let index = index.unwrap_or_else(|| Value::int(trace.index().into()));
+    let agent = member("agent").or_else(|| column(row, &AGENT));
     let known = [
-        ("kind", Some(&kind)),
+        ("index", Some(&index)),
+        ("kind", kind.as_ref()),
+        ("role", role.as_ref()),
         ("tool", tool),
         ("at", when.as_ref()),
         ("agent", agent),
