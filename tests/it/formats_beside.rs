@@ -278,3 +278,57 @@ fn tables_of_other_programs() {
     let header = read(b"case_id,activit\xe9\n1,say\n");
     assert_eq!(header.refused[0].kind, ProblemKind::InvalidUtf8);
 }
+
+/// Events whose kinds are none of the canonical event are told, if the spec reads canonical events.
+#[test]
+fn events_of_other_kinds_are_told() {
+    let agent = "use std.agent\nproperty p = never kind == \"call\"\n";
+    let own = "event { kind: string }\nproperty p = never kind == \"call\"\n";
+    let folder = Folder::new(&[
+        ("agent.guard", agent),
+        ("own.guard", own),
+        ("kinds.jsonl", "{\"kind\":\"Start\",\"x\":1}\n"),
+        ("canonical.jsonl", "{\"kind\":\"other\"}\n"),
+    ]);
+    let told = |spec: &str, file: &str| {
+        let run = folder.guard(&["audit", spec, file]);
+        run.err.contains("no format is recognized")
+    };
+    assert!(told("agent.guard", "kinds.jsonl"));
+    assert!(!told("agent.guard", "canonical.jsonl"));
+    assert!(!told("own.guard", "kinds.jsonl"));
+}
+
+/// An event of OpenHands is read also where it is alone.
+#[test]
+fn one_event_is_a_trace() {
+    let event = r#"{"kind":"ActionEvent","source":"agent","tool_name":"pay","tool_call_id":"c","action":{}}"#;
+    let converted = read(Format::Swe, event);
+    let tools = calls(&converted.traces[0]).map(|call| text(call, "tool"));
+    assert_eq!(tools.collect::<Vec<_>>(), [Some("pay")]);
+}
+
+/// Notes that are counted together name the format.
+#[test]
+fn counted_notes_name_the_format() {
+    let spec = "use std.agent\nproperty p = never kind == \"call\"\n";
+    let log = r#"{"schema_version":"ATIF-v1.6","steps":[]}"#;
+    let names: Vec<String> = (0..50).map(|n| format!("{n}.json")).collect();
+    let mut files = vec![("a.guard", spec)];
+    files.extend(names.iter().map(|name| (name.as_str(), log)));
+    let run = Folder::new(&files).guard(&["audit", "a.guard", "."]);
+    assert!(run.err.contains("more: read as `atif`"), "{}", run.err);
+}
+
+/// Small logs are known by what they have.
+#[test]
+fn small_logs_are_detected() {
+    let detected = |text: &str| {
+        let bytes = text.as_bytes();
+        detect_documents(&documents(bytes), bytes).map(|detection| detection.format)
+    };
+    let inspect = r#"{"version":2,"eval":{"task":"t"},"samples":[]}"#;
+    assert_eq!(detected(inspect), Some(Format::Inspect));
+    let logs = r#"[{"sessionId":"s","messageId":0,"type":"user","message":"x","timestamp":"2026-01-01T00:00:00Z"}]"#;
+    assert_eq!(detected(logs), None);
+}

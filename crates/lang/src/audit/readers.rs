@@ -43,6 +43,8 @@ pub struct Readers {
     choice: Choice,
     /// Whether neither the user nor the spec says how files are read.
     is_open: bool,
+    /// Whether the fields of the spec are all those of the canonical event, as those of `std.agent` are.
+    is_agent: bool,
     n_fields: usize,
     /// The fields, by number, that an audit reports if no event has them.
     asked: Arc<[(usize, AbsentField)]>,
@@ -96,11 +98,15 @@ impl Readers {
             (FormatChoice::Auto, None) if is_open && is_canonical(schema) => Choice::Detect,
             (FormatChoice::Auto, None) => Choice::Paths,
         };
+        let names = || schema.fields.iter().map(|field| field.name.as_str());
         let projection = Projection::with_limits(schema, limits)?;
         Ok(Readers {
             projection,
             choice,
             is_open,
+            is_agent: formats::MEMBERS
+                .iter()
+                .all(|member| names().any(|name| name == *member)),
             n_fields: schema.fields.len(),
             asked: Arc::default(),
             names: Arc::default(),
@@ -168,7 +174,7 @@ impl Readers {
         let limits = self.projection.limits();
         let source = sources.first()?;
         let mut splitter = Splitter::new(source.open(limits).ok()?, Splitting::Documents, *limits);
-        match detect(&mut splitter, limits) {
+        match detect(&mut splitter, limits, self.is_agent) {
             Guess::Format(Detection { format, .. }) if format != Format::Native => {
                 let note = format!(
                     "looks like `{format}`, but no event has a field of the spec: read it with `--from {format}` (a format is detected only if all \
@@ -227,7 +233,7 @@ impl Readers {
             return false;
         };
         let mut splitter = Splitter::new(from, Splitting::Documents, *limits);
-        match detect(&mut splitter, limits) {
+        match detect(&mut splitter, limits, self.is_agent) {
             Guess::Format(detected) => detected.format == Format::Native,
             Guess::Fields | Guess::Nothing => true,
         }
@@ -249,7 +255,7 @@ impl Readers {
         let settled = matches!(self.choice, Choice::Format(format) if format.has_one_granularity());
         let guess = match settled {
             true => Guess::Fields,
-            false => detect(&mut splitter, &limits),
+            false => detect(&mut splitter, &limits, self.is_agent),
         };
         let is_known = guess != Guess::Nothing;
         let detected = match guess {
@@ -323,7 +329,9 @@ enum Guess {
 }
 
 /// Returns the format of a stream by its first bytes, up to the first complete value.
-fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Guess {
+///
+/// If the spec reads events of `is_agent`, a `kind` of another name is that of another format.
+fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits, is_agent: bool) -> Guess {
     let mut want = HEAD;
     loop {
         let (bytes, whole) = splitter.look(want);
@@ -341,9 +349,12 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Guess {
                 text: bytes.get(..HEAD).unwrap_or(bytes),
             };
             let has_member = |value: &Value| match value {
-                Value::Object(object) => {
-                    formats::MEMBERS.iter().any(|key| object.get(key).is_some())
-                }
+                Value::Object(object) => match object.get("kind") {
+                    Some(Value::String(kind)) if is_agent => {
+                        formats::KINDS.contains(&kind.as_str())
+                    }
+                    _ => formats::MEMBERS.iter().any(|key| object.get(key).is_some()),
+                },
                 _ => false,
             };
             return match formats::detect(&sample) {

@@ -114,9 +114,13 @@ fn entry<'m, N: Default>(counts: &'m mut BTreeMap<SmolStr, N>, text: &str) -> &'
 }
 
 /// Returns the text that problems of one cause have in common: of a data error its field and message without the value, of a note its
-/// message without quoted parts.
+/// message without quoted parts, unless they name the format of a file.
 fn cause(problem: &Problem) -> String {
     match (&problem.field, problem.kind) {
+        // Of a format there is one note.
+        (_, ProblemKind::Odd) if problem.message.starts_with("read as `") => {
+            problem.message.clone()
+        }
         (_, ProblemKind::Odd) => without_names(&problem.message),
         (Some(field), _) => {
             let said = problem.message.split(" = ").next().unwrap_or_default();

@@ -10,8 +10,8 @@ use super::otel_span::is_span;
 use super::shape::{at, first, get, is_object, items, kind, list, some, text};
 use super::units::are_items;
 use super::{
-    Format, Granularity, atif, gemini, inspect, langchain, managed, mcp, openhands, pydantic_ai,
-    responses, swe, table,
+    Format, Granularity, KINDS, atif, gemini, inspect, langchain, managed, mcp, openhands,
+    pydantic_ai, responses, swe, table,
 };
 use crate::value::Value;
 
@@ -200,7 +200,7 @@ fn is_claude_record(value: &Value) -> bool {
         || kind(value) == Some("file-history-snapshot")
         || kind(value) == Some("queue-operation") && get(value, "sessionId").is_some()
         || matches!(kind(value), Some("user" | "assistant"))
-            && get(value, "message").is_some()
+            && get(value, "message").is_some_and(is_object)
             && ["timestamp", "sessionId", "session_id"]
                 .iter()
                 .any(|key| get(value, key).is_some())
@@ -373,8 +373,7 @@ fn native(value: &Value) -> Option<Vote> {
     if list(value, "events").is_some() {
         return vote(Format::Native, "`events`");
     }
-    let known = ["message", "call", "result", "other"];
-    if text(value, "kind").is_some_and(|kind| known.contains(&kind)) {
+    if text(value, "kind").is_some_and(|kind| KINDS.contains(&kind)) {
         return per(
             Granularity::Lines,
             Format::Native,

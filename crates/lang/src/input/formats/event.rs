@@ -11,6 +11,9 @@ pub const MEMBERS: [&str; 13] = [
     "raw", "item",
 ];
 
+/// The kinds of canonical events.
+pub const KINDS: [&str; 4] = ["message", "call", "result", "other"];
+
 /// The members of canonical events that someone reads: those that nobody reads are not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted(u16);

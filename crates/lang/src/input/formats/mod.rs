@@ -72,8 +72,8 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::Value;
 
 pub use detect::{Detection, Sample, detect};
-pub use event::MEMBERS;
 pub(crate) use event::Wanted;
+pub use event::{KINDS, MEMBERS};
 
 /// A trace in canonical events.
 #[derive(Clone, Debug)]

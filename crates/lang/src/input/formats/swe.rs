@@ -70,6 +70,13 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         trace.finish(out);
         return;
     }
+    if is_step(record.value) || openhands::is_event(record.value) {
+        let mut trace = out.trace(None, record.n, record.line);
+        let only = std::slice::from_ref(record.value);
+        read_items(&mut trace, &Items::of(only, record.line, record.n));
+        trace.finish(out);
+        return;
+    }
     let Some(found) = find_list(record, is_message, out) else {
         out.lose_item("a record without a trajectory", place);
         return;
