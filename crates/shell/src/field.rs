@@ -51,6 +51,9 @@ pub(super) struct Partial {
     pub(super) always: bool,
 }
 
+/// Stands between the texts for which one part of a word may stand: the words of a loop.
+pub(super) const BETWEEN: char = '\0';
+
 /// One word of a command after expansion. Undetermined parts are in `text` as written.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
@@ -62,6 +65,11 @@ pub(super) struct Field {
     pub(super) rest: String,
     /// The same, with the texts for which expansions may stand.
     pub(super) filled: String,
+    /// The text without the parameters that may be empty and [join](Field::joins) what stands around them.
+    pub(super) closed: String,
+    /// The number of parameters that may be empty, and without which a shell that reads the text takes the characters around them
+    /// together: `\$x;`, `$$x(y)`, `<$x<`.
+    pub(super) joins: usize,
     /// Whether all parts so far may be empty.
     pub(super) empty: bool,
     /// Whether a part that may be empty touches a letter or digit, or hides an option: `c$x`, `${x}p`, `$x-r`.
@@ -95,6 +103,8 @@ impl Field {
             determined: String::new(),
             rest: String::new(),
             filled: String::new(),
+            closed: String::new(),
+            joins: 0,
             empty: true,
             glued: false,
             splits: false,
@@ -126,7 +136,7 @@ impl Field {
 
     /// The work of a copy of the word, in bytes of text.
     pub(super) fn size(&self) -> usize {
-        self.text.len() + self.rest.len() + self.filled.len() + 1
+        self.text.len() + self.rest.len() + self.filled.len() + self.closed.len() + 1
     }
 
     /// Returns the text without its undetermined parts. A variable counts as what the line determines of its value.
@@ -153,11 +163,22 @@ impl Field {
         }
     }
 
+    /// Returns the text without the parameters that join what stands around them.
+    pub(super) fn closed(&self) -> &str {
+        match self.hole {
+            Hole::None => &self.text,
+            Hole::Within | Hole::Start => &self.closed,
+        }
+    }
+
     /// Returns the text as it is written, and, if parts that may be empty touch a letter, without them and with the texts for
     /// which they may stand.
     pub(super) fn readings(&self) -> Vec<String> {
         let mut all = vec![self.text.clone()];
-        for text in [self.rest(), self.filled()] {
+        for text in [self.rest(), self.filled()]
+            .iter()
+            .flat_map(|one| one.split(BETWEEN))
+        {
             if self.glued && !all.iter().any(|one| one == text) {
                 all.push(text.to_owned());
             }
@@ -214,8 +235,7 @@ impl Field {
                 ..self.clone()
             }];
         }
-        // the values of a loop stand on a line each
-        let is_end = |c: char| c == '\n' || self.splits && is_blank(c);
+        let is_end = |c: char| c == BETWEEN || self.splits && is_blank(c);
         let words = text.split(is_end).filter(|word| !word.is_empty());
         let words = words.map(|word| Field {
             pattern: self.pattern,
@@ -265,6 +285,8 @@ impl Field {
             determined: self.determined().replace(mark, by.determined()),
             rest: self.rest().replace(mark, by.rest()),
             filled: self.filled().replace(mark, by.filled()),
+            closed: self.closed().replace(mark, by.closed()),
+            joins: self.joins + by.joins,
             empty: self.empty && by.empty,
             glued: self.glued || by.glued || begins && hides,
             splits: self.splits || whole && by.splits,

@@ -65,6 +65,38 @@ impl Glue {
     }
 }
 
+/// Whether a shell takes two characters together, apart from letters: `<<`, `<(`, ` #`, `2>`.
+fn are_joined(before: Option<char>, c: char) -> bool {
+    let follows = |all: &str| before.is_some_and(|before| all.contains(before));
+    let begins = before.is_none_or(char::is_whitespace);
+    match c {
+        '#' => begins || follows(";|&()`"),
+        '~' => begins || follows(":="),
+        '(' => follows("?*+@!=<>("),
+        '<' | '>' => follows("<>&|0123456789"),
+        '&' | '|' | ';' => follows("<>&|;"),
+        '[' => follows("["),
+        '-' => follows("<"),
+        _ => false,
+    }
+}
+
+/// Whether a text ends with a character that belongs to what follows, in one of its spellings: a backslash, a dollar sign, `\x24`.
+fn goes_on(text: &str) -> bool {
+    const LONGEST: usize = "U00000024".len();
+    let is_code = |code: &str| {
+        let is_digit = |c: char| c.is_ascii_hexdigit();
+        let digits = code.trim_start_matches(['x', 'u', 'U']);
+        code.len() <= LONGEST
+            && code.starts_with(|c: char| "xuU".contains(c) || c.is_ascii_digit())
+            && digits.chars().all(is_digit)
+    };
+    text.ends_with(['\\', '$'])
+        || text
+            .rsplit_once('\\')
+            .is_some_and(|(_, code)| is_code(code))
+}
+
 /// Whether programs take a word that begins so as an option.
 fn begins_option(first: char) -> bool {
     matches!(first, '-' | '+')
@@ -75,6 +107,8 @@ struct Gathered {
     field: Field,
     glue: Glue,
     components: Components,
+    /// The number of parameters at the end of the text that may be empty, and the place of the first one in the closed text.
+    last: Option<(usize, usize)>,
 }
 
 impl Gathered {
@@ -83,6 +117,7 @@ impl Gathered {
             field: Field::known(""),
             glue: Glue::default(),
             components: Components::default(),
+            last: None,
         }
     }
 
@@ -96,6 +131,18 @@ impl Gathered {
         let is_open = self.is_open();
         self.components.push(c, class != Class::Quoted);
         let field = &mut self.field;
+        if let Some((count, at)) = self.last.take()
+            && are_joined(
+                field
+                    .closed
+                    .get(..at)
+                    .and_then(|text| text.chars().next_back()),
+                c,
+            )
+        {
+            field.closed.truncate(at);
+            field.joins += count;
+        }
         if field.empty && field.hole != Hole::None && begins_option(c) {
             field.leading = Leading::Hidden;
             field.glued = true;
@@ -113,6 +160,7 @@ impl Gathered {
             field.determined.push(c);
             field.rest.push(c);
             field.filled.push(c);
+            field.closed.push(c);
         }
     }
 
@@ -136,13 +184,30 @@ impl Gathered {
             field.determined.clone_from(&field.text);
             field.rest.clone_from(&field.text);
             field.filled.clone_from(&field.text);
+            field.closed.clone_from(&field.text);
         }
+    }
+
+    /// Adds an expansion to the closed text.
+    fn close(&mut self, expansion: &Expansion) {
+        let field = &mut self.field;
+        let may_join = expansion.empty && expansion.environment;
+        if may_join && goes_on(&field.closed) {
+            field.joins += 1;
+            return;
+        }
+        self.last = may_join.then(|| match self.last {
+            Some((count, at)) => (count + 1, at),
+            None => (1, field.closed.len()),
+        });
+        field.closed.push_str(&expansion.written);
     }
 
     /// Adds an expansion, which may be several words if it `splits`.
     fn expansion(&mut self, expansion: &Expansion, splits: bool) {
         self.open();
         self.components.push_value(expansion.climb);
+        self.close(expansion);
         let field = &mut self.field;
         if field.hole == Hole::None {
             field.hole = match field.text.is_empty() {
@@ -170,10 +235,12 @@ impl Gathered {
     fn process(&mut self, written: &str, content: Option<&String>) {
         self.open();
         self.components.push_value(Climb::Open);
+        self.last = None;
         let field = &mut self.field;
         field.process = Some(content.cloned());
         (field.tail, field.empty) = (false, false);
         field.text.push_str(written);
+        field.closed.push_str(written);
     }
 
     /// Ends the word.

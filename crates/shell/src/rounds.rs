@@ -2,6 +2,7 @@
 
 use super::ShellError;
 use super::feed::Feed;
+use super::field::BETWEEN;
 use super::scope::Calling;
 use super::syntax::{Dialect, Node, Script, Word};
 use super::walk::{Folder, Scope, Walk};
@@ -42,15 +43,17 @@ impl Walk<'_> {
             // one name of a file, or one word of an expansion
             if let Some(leading) = fields.iter().map(Field::leading).max() {
                 let written = format!("${name}");
-                let texts = |of: fn(&Field) -> &str, between: &str| {
+                let texts = |of: fn(&Field) -> &str, between: char| {
                     let texts = fields.iter().map(of);
-                    texts.collect::<Vec<_>>().join(between)
+                    texts
+                        .collect::<Vec<_>>()
+                        .join(between.encode_utf8(&mut [0; 4]))
                 };
                 let partial = Partial {
                     written,
-                    determined: texts(Field::determined, " "),
-                    rest: texts(Field::rest, "\n"),
-                    filled: texts(Field::filled, "\n"),
+                    determined: texts(Field::determined, ' '),
+                    rest: texts(Field::rest, BETWEEN),
+                    filled: texts(Field::filled, BETWEEN),
                     leading,
                     empty: true,
                     glued: fields.iter().any(|field| field.glued),

@@ -37,7 +37,7 @@ pub(super) const PROGRAM_FILES: &[(&str, &str)] = &[
     ("rpm rpmbuild", ".rpmmacros"),
     ("gpg git", "gpg.conf .gnupg/gpg.conf"),
     ("bc dc", ".bcrc"),
-    ("parallel", ".parallelrc .parallel"),
+    ("parallel sem", ".parallelrc .parallel"),
 ];
 
 /// Variables that name a folder or file from which a program takes code or programs when it starts.

@@ -8,7 +8,7 @@ pub(super) const SHELLS: &[&str] = &[
 
 /// Endings of the names of alternatives of a program: `vim.basic`, `nc.openbsd`.
 pub(super) const ALTERNATIVES: &str =
-    "basic tiny nox athena gtk gtk3 traditional openbsd gnu distrib mini full";
+    "basic tiny nox athena gtk gtk3 traditional openbsd gnu distrib mini full static ws byron";
 
 /// The first parts of the names of targets: `x86_64-linux-gnu`.
 pub(super) const ARCHITECTURES: &str = "x86_64 aarch64 arm armv7 armv7l armeb i386 i486 i586 i686 riscv32 riscv64 powerpc powerpc64 powerpc64le \
@@ -20,6 +20,16 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("editor vimdiff rvim rview gvim gview evim", "vim"),
     ("rsh remsh", "ssh"),
     ("zless", "less"),
+    ("fakeroot-tcp fakeroot-sysv fakeroot-ng", "fakeroot"),
+    ("bash-static", "bash"),
+    ("zsh-static", "zsh"),
+    ("mksh-static", "mksh"),
+    ("bsd-csh", "csh"),
+    ("busybox-static", "busybox"),
+    ("sudo-rs", "sudo"),
+    ("su-rs", "su"),
+    ("expect_unbuffer", "unbuffer"),
+    ("gdb-multiarch", "gdb"),
 ];
 
 /// Programs that run code of their own language, from their standard input if no file is named.
@@ -223,10 +233,10 @@ pub(super) const APT_LINES: &str =
 /// Programs that run what the name says by which they are called.
 pub(super) const NAMED_BY_CALL: &str = "git busybox toybox coreutils";
 
-/// Programs whose words are plain text, so that no word is run as a command.
+/// Programs whose words are plain text or files, so that no word is run as a command.
 pub(super) const OWN_WORDS: &str = "echo printf grep egrep fgrep zgrep rg ag ack man which type whereis whatis apropos info \
     help test [ [[ expr set logger notify-send sed gsed awk gawk mawk nawk jq yq curl http https xh pgrep pkill history hash \
-    apt-cache dpkg";
+    apt-cache dpkg cp mv ln link";
 
 /// Variables of `make` whose value its rules run as a program with words.
 pub(super) const MAKE_PROGRAMS: &str = "CC CXX CPP FC F77 LD AR AS RM NM STRIP RANLIB OBJCOPY OBJDUMP INSTALL MAKE YACC LEX LINT M2C PC \
@@ -407,7 +417,7 @@ pub(super) const DELETERS: &[(&str, &str, &str)] = &[
 
 /// Programs that run or write what their words say, besides those that other tables list.
 pub(super) const RUNS_OR_WRITES: &str =
-    "find gfind xargs gxargs parallel watch eval . source dd git awk gawk mawk nawk";
+    "find gfind xargs gxargs parallel sem niceload watch eval . source dd git awk gawk mawk nawk";
 
 /// The operands of a program that name the files that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -504,7 +514,7 @@ pub(super) const READS: &str = ". : [ test true false alias bg bind break builti
     colordiff icdiff cksum sum md5sum sha1sum sha256sum sha512sum b2sum shasum od hexdump strings nm objdump readelf ldd \
     chmod chown chgrp chattr lsattr getfacl setfacl mkdir rmdir rm unlink shred touch mkfifo sleep date seq yes uptime who \
     whoami id groups hostname uname nproc free ps pgrep pkill killall top htop lsof fuser ss netstat ping printenv shellcheck \
-    gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl jq xargs gxargs parallel watch ssh slogin rsh \
+    gdb lldb rr hyperfine open xdg-open systemctl service journalctl launchctl jq xargs gxargs parallel sem niceload watch ssh slogin rsh \
     at batch crontab";
 
 /// Programs that build other programs. A program that they build does not count as written by the line.
@@ -547,7 +557,7 @@ pub(super) const TERMINALS: &[(&str, &str)] = &[
 ];
 
 /// Programs that run commands later, at the same time or more than once.
-pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel watch at batch crontab mapfile readarray complete compgen repeat";
+pub(super) const UNORDERED: &str = "trap find gfind xargs gxargs parallel sem watch at batch crontab mapfile readarray complete compgen repeat";
 
 /// Programs that write files whose names are not in their words (parts and contents of archives): if one of these
 /// letters is among their short options, or one of these options is given; always, if both lists are empty.

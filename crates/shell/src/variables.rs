@@ -417,6 +417,19 @@ impl<'a> Given<'a> {
 /// Refuses variables through which a shell runs code that the line does not show.
 pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellError> {
     let name = variable_of(name);
+    // the value that it had, which is the choice of the user, or the given one; `SHELL` has a rule of its own
+    if given.open
+        && name != "SHELL"
+        && let Some((source, default)) = with_default(given.written)
+        && (source == name || is_editor(name) && matches!(source, "EDITOR" | "VISUAL"))
+    {
+        let given = Given {
+            value: default,
+            open: false,
+            ..given
+        };
+        return check_variable(name, given);
+    }
     let value = given.known();
     let runs = RUN_VARIABLES.contains(&name) && value != Some("");
     let starts =
@@ -424,12 +437,16 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
     let expands = EXPANDED_VARIABLES.contains(&name) && value.is_none_or(runs_in_prompt);
     let is_line = LINE_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_");
     let hides = is_line && value.is_none_or(|value| !is_harmless(value));
-    let is_editor = name.ends_with("EDITOR") || matches!(name, "VISUAL" | "FCEDIT");
-    let hides = hides || is_editor && value.is_none_or(|value| !edits_only(value));
+    let hides = hides || is_editor(name) && value.is_none_or(|value| !edits_only(value));
     let builds = is_build_variable(name) && value.is_some_and(|value| !is_harmless(value));
     // `make` expands the values of all variables that it inherits
-    let flags =
-        is_flags_of_build(name) && (given.value.contains(RECIPE_ENDS) || given.value.contains('$'));
+    let flags = is_flags_of_build(name) && {
+        let text = match given.open {
+            true => without_flags(given.value),
+            false => given.value.to_owned(),
+        };
+        text.contains(RECIPE_ENDS) || text.contains('$')
+    };
     let evaluates = MAKE_OPTIONS.contains(&name) && gives_makefile(given.value);
     let calls = ["$(shell", "${shell", "$$("];
     let makes = flags || evaluates || calls.iter().any(|one| given.value.contains(one));
@@ -478,6 +495,62 @@ pub(super) fn check_variable(name: &str, given: Given<'_>) -> Result<(), ShellEr
         ));
     }
     Ok(())
+}
+
+fn is_editor(name: &str) -> bool {
+    name.ends_with("EDITOR") || matches!(name, "VISUAL" | "FCEDIT")
+}
+
+/// Returns the variable and the text of a value that is nothing but `${x:-TEXT}` with a plain text: no path, which the line may write.
+fn with_default(written: &str) -> Option<(&str, &str)> {
+    let inner = written.strip_prefix("${")?.strip_suffix('}')?;
+    let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let name = inner.split(|c: char| !is_part(c)).next()?;
+    let rest = inner.strip_prefix(name)?;
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
+    let text = rest.strip_prefix('-')?;
+    let is_plain = |c: char| is_part(c) || " -+.".contains(c);
+    (!name.is_empty() && text.chars().all(is_plain)).then_some((name, text))
+}
+
+/// Returns a value in which parameters for flags of a build are left out, and the texts in their place stand: `${CFLAGS:+$CFLAGS }-g`. Each
+/// assignment of such a variable is checked itself.
+fn without_flags(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("${") {
+        text.push_str(before);
+        match text_in_place(after) {
+            Some((inner, behind)) => {
+                text.push_str(inner);
+                rest = behind;
+            }
+            None => {
+                text.push_str("${");
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}
+
+/// Returns the text in place of a parameter for flags, without the parameter itself, and what stands behind it: ` ` and `-g` of
+/// `CFLAGS:+$CFLAGS }-g`.
+fn text_in_place(parameter: &str) -> Option<(&str, &str)> {
+    let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    let (name, rest) = parameter.split_at(parameter.find(|c| !is_part(c))?);
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
+    let inner = rest.strip_prefix(['+', '-'])?;
+    let own = inner
+        .strip_prefix('$')
+        .and_then(|own| match own.strip_prefix('{') {
+            Some(own) => own.strip_prefix(name)?.strip_prefix('}'),
+            None => own
+                .strip_prefix(name)
+                .filter(|own| !own.starts_with(is_part)),
+        });
+    let (inner, behind) = own.unwrap_or(inner).split_once('}')?;
+    (is_flags_of_build(name) && !inner.contains('$')).then_some((inner, behind))
 }
 
 /// Whether a prompt runs a command when it is expanded, with what its own escapes stand for: `\044` is a dollar sign, and `\[` is nothing.

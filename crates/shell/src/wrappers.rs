@@ -66,13 +66,17 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "nohup builtin and or not busybox toybox eatmydata unbuffer torsocks proxychains proxychains4 \
+        names: "nohup builtin and or not busybox toybox eatmydata unbuffer torsocks torify usewithtor proxychains proxychains4 \
                 dumb-init dbus-run-session catchsegv noglob nocorrect -",
         ..PLAIN
     },
     Wrapper {
-        names: "firejail bwrap tini catatonit chronic ifne rlwrap proot fakechroot tsp run-one dbus-launch \
-                caffeinate tsocks trickle systemd-inhibit daemonize sem arch sotruss memusage heaptrack",
+        names: "firejail proot fakechroot tsocks",
+        shell: Some(""),
+        ..PLAIN
+    },
+    Wrapper {
+        names: "bwrap tini catatonit chronic ifne rlwrap tsp run-one dbus-launch caffeinate trickle systemd-inhibit daemonize arch sotruss memusage heaptrack",
         ..PLAIN
     },
     Wrapper {
@@ -158,7 +162,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "setarch linux32 linux64 i386 x86_64",
+        names: "setarch uname26 linux32 linux64 i386 x86_64 ppc ppc32 ppc64 s390 s390x sparc sparc32 sparc64",
         flags: "BFILRSTXZv3hV",
         long_flags: "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds \
                      sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose list help version",
@@ -387,6 +391,20 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         writes: "p property",
         ..PLAIN
     },
+    // `systemd-run` under another name
+    Wrapper {
+        names: "run0",
+        flags: "hVi",
+        values: "ugDa",
+        long_flags: "no-ask-password slice-inherit pty pty-late pipe via-shell lightweight empower help version",
+        long_values: "unit property description slice user group nice chdir setenv background machine area \
+                      shell-prompt-prefix",
+        shell: Some(""),
+        moves: Some(""),
+        sets: "setenv",
+        writes: "property",
+        ..PLAIN
+    },
     Wrapper {
         names: "start-stop-daemon",
         flags: "SKTHVtobmqvi",
@@ -527,6 +545,30 @@ pub(super) const PARALLEL: Wrapper = Wrapper {
                   load memfree nice ssh sshlogin delimiter tagstring block recstart recend",
     moves: Some("workdir wd S sshlogin"),
     writes: "joblog",
+    ..PLAIN
+};
+
+/// `parallel` as a semaphore.
+pub(super) const SEM: Wrapper = Wrapper {
+    names: "sem",
+    long_flags: "null bar dry-run keep-order no-run-if-empty group ungroup line-buffer lb verbose eta progress pipe \
+                 citation will-cite link xapply quote no-notice halt-on-error version help env semaphore fg bg wait",
+    long_values: "arg-file colsep jobs max-args max-procs delay timeout retries results joblog tmpdir halt workdir wd \
+                  load memfree nice ssh sshlogin delimiter tagstring block recstart recend semaphore-name semaphorename \
+                  id semaphore-timeout semaphoretimeout st",
+    ..PARALLEL
+};
+
+/// `niceload` of GNU parallel, whose words are a line.
+pub(super) const NICELOAD: Wrapper = Wrapper {
+    names: "niceload",
+    flags: "DHSNBqhvV",
+    values: "fILlMnpst",
+    long_flags: "debug hard soft sn startnoswap start-noswap start-no-swap rn runnoswap run-noswap run-no-swap noswap \
+                 battery net baseline quote help verbose version",
+    long_values: "factor si sio startio start-io ri rio runio run-io io sl startload start-load rl runload run-load load \
+                  sm startmem start-mem rm runmem run-mem mem nethops nice program prg process pid suspend recheck",
+    lines: "sensor",
     ..PLAIN
 };
 

@@ -3,11 +3,13 @@
 mod checks;
 mod effects;
 pub(super) mod git;
+mod heredocs;
 mod interpreters;
 mod make;
 mod names;
 mod options;
 mod others;
+mod parallel;
 mod programs;
 mod sed;
 mod sed_values;
@@ -24,7 +26,7 @@ use super::table::{DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELLS, UNORDER
 use super::variables::{ARRAYS, Given, check_variable, variable_of};
 use super::walk::{Folder, Scope, Walk};
 use super::words::{Field, Hole, shown};
-use super::wrappers::{SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
+use super::wrappers::{PARALLEL, SEM, SSH, SSH_AFTER_HOST, WRAPPERS, Wrapper};
 use super::{Construct, ShellError};
 
 pub(super) use checks::is_descriptor;
@@ -522,7 +524,9 @@ impl Walk<'_> {
             "mapfile" | "readarray" | "complete" | "compgen" => return callback(program, rest),
             "find" | "gfind" => return self.find(rest),
             "xargs" | "gxargs" => return self.xargs(rest, feed),
-            "parallel" => return self.parallel(rest, feed),
+            "parallel" => return self.parallel(&PARALLEL, rest, feed),
+            "sem" => return self.parallel(&SEM, rest, feed),
+            "niceload" => return self.niceload(rest),
             "watch" => return watch(rest),
             "screen" => check_screen(rest)?,
             "ssh" | "slogin" | "autossh" | "rsh" => {

@@ -1,5 +1,6 @@
 //! Parsing of options by the tables.
 
+use super::heredocs::may_end_heredoc;
 use super::{Result, Run, base, refuse};
 use crate::Construct;
 use crate::table::{NAMED_BY_CALL, listed};
@@ -47,7 +48,30 @@ pub(super) fn script_text(field: &Field) -> Result<String> {
     if !plain || is_path || field.process.is_some() {
         return refuse("a script", field);
     }
+    check_parameters(std::slice::from_ref(field))?;
     Ok(field.text.clone())
+}
+
+/// Refuses words of a text for a shell in which parameters decide how the shell reads others: each of several may be empty or not, a line may
+/// be the end of a here-document, and `$'…'` would replace the codes before one.
+fn check_parameters(words: &[Field]) -> Result<()> {
+    let joined = |of: fn(&Field) -> &str| words.iter().map(of).collect::<Vec<_>>().join(" ");
+    let Some(open) = words.iter().find(|word| word.hole != Hole::None) else {
+        return Ok(());
+    };
+    let joins: usize = words.iter().map(|word| word.joins).sum();
+    let text = joined(|word| &word.text);
+    let mut codes = text
+        .split("$'")
+        .skip(1)
+        .filter_map(|code| code.split('\'').next());
+    if joins > 1
+        || may_end_heredoc(&text, &joined(Field::rest))
+        || codes.any(|code| code.contains('\\') && code.contains('$'))
+    {
+        return refuse("a script", open);
+    }
+    Ok(())
 }
 
 /// Words that are joined and read as a line.
@@ -57,6 +81,7 @@ pub(super) fn line_of(words: &[Field]) -> Result<Run> {
     }
     let texts = words.iter().map(script_text);
     let texts = texts.collect::<Result<Vec<_>>>()?;
+    check_parameters(words)?;
     Ok(Run::Line(texts.join(" "), None))
 }
 
@@ -115,6 +140,12 @@ pub(super) fn sort<'f>(wrapper: &Wrapper, words: &'f [Field]) -> Result<Sorted<'
         Ok(())
     };
     while let Some(field) = words.get(at) {
+        // whatever else stands there, nothing runs: `command -v "$x"`
+        let mut seen = sorted.seen.iter();
+        let is_idle = seen.any(|option| listed(wrapper.idle, option));
+        if is_idle && (field.hole != Hole::None || field.silent) {
+            break;
+        }
         if field.hole == Hole::Start || field.silent {
             if field.environment && !field.silent && !field.hides_option() {
                 break;

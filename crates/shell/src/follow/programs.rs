@@ -1,4 +1,4 @@
-//! Programs with rules of their own: `find`, `xargs`, `parallel`, `su`, `env`, interpreters.
+//! Programs with rules of their own: `find`, `xargs`, `su`, `env`, interpreters.
 
 use super::options::{
     Sorted, after_assignments, behind_dashes, check_name, line_of, long_option, permuted,
@@ -12,7 +12,7 @@ use crate::syntax::{self, Dialect};
 use crate::table::{SCREEN_QUIET, SHELLS, listed};
 use crate::walk::Walk;
 use crate::words::{Field, Hole, Leading};
-use crate::wrappers::{PARALLEL, WATCH, WRAPPERS, XARGS};
+use crate::wrappers::{WATCH, WRAPPERS, XARGS};
 use crate::{Construct, ShellError};
 
 impl Walk<'_> {
@@ -208,7 +208,14 @@ impl Walk<'_> {
         };
         let mut runs = Vec::new();
         for line in &lines {
-            runs.push(Run::Words(self.replace(sorted.rest, &mark, line)?));
+            let words = self.replace(sorted.rest, &mark, line)?;
+            // GNU replaces in the words of the program only, others in its name as well
+            if let Some(first) = sorted.rest.first().filter(|word| word.text.contains(&mark)) {
+                let mut kept = words.clone();
+                kept.splice(..1, [first.clone()]);
+                runs.push(Run::Words(kept));
+            }
+            runs.push(Run::Words(words));
         }
         // an option for several words or lines cancels the mark, if it is the last one
         let several = |(name, value): &(String, Field)| match name.as_str() {
@@ -220,101 +227,13 @@ impl Walk<'_> {
         }
         Ok(Run::All(runs))
     }
-
-    /// Follows GNU parallel, which runs a line for each combination of the words after `:::`, or for each line of the
-    /// standard input.
-    pub(super) fn parallel(&mut self, words: &[Field], feed: &Feed) -> Result<Run> {
-        let sorted = sort(&PARALLEL, words)?;
-        self.record_options(&PARALLEL, &sorted);
-        check_options_of_parallel(&sorted)?;
-        let moving = PARALLEL.moves.unwrap_or_default();
-        if sorted.seen.iter().any(|option| listed(moving, option)) {
-            let rest = self.parallel(sorted.rest, feed)?;
-            return Ok(Run::At(Place::Elsewhere, Box::new(rest)));
-        }
-        let is_list =
-            |word: &&Field| matches!(word.text.as_str(), ":::" | ":::+" | "::::" | "::::+");
-        let end = sorted
-            .rest
-            .iter()
-            .position(|word| is_list(&word))
-            .unwrap_or(sorted.rest.len());
-        let (command, lists) = sorted.rest.split_at(end);
-        let of_file = |option: &String| matches!(option.as_str(), "a" | "arg-file");
-        let reads_file = sorted.seen.iter().any(of_file);
-        if command.is_empty() && lists.is_empty() {
-            return match reads_file {
-                true => Err(ShellError::undetermined("the lines of", "parallel -a")),
-                false => Ok(Run::Input),
-            };
-        }
-        let read = || {
-            vec![Field {
-                text: READ_WORDS.to_owned(),
-                ..Field::unseen()
-            }]
-        };
-        let given: Vec<Field> = if lists.is_empty() {
-            items(feed).filter(|_| !reads_file).unwrap_or_else(read)
-        } else if lists.iter().any(|word| word.text.starts_with("::::")) {
-            read()
-        } else {
-            lists
-                .iter()
-                .filter(|word| !is_list(word))
-                .cloned()
-                .collect()
-        };
-        if command.is_empty() {
-            let lines = given.iter().map(|item| line_of(std::slice::from_ref(item)));
-            return Ok(Run::All(lines.collect::<Result<_>>()?));
-        }
-        let mark = mark_of(&sorted)?.unwrap_or_else(|| "{}".to_owned());
-        let marked = command.iter().any(|word| word.text.contains(&mark));
-        let runs = given.iter().map(|item| {
-            let mut words = self.replace(command, &mark, item)?;
-            if !marked {
-                words.push(item.clone());
-            }
-            // `parallel` quotes the names of files that it puts behind plain words
-            let is_file = item.pattern && item.hole == Hole::None && !item.tilde;
-            let part = |c: char| c.is_alphanumeric() || "_-./=:,+@%{}".contains(c);
-            let is_plain = |word: &Field| word.rest().chars().all(part);
-            if item.silent
-                || is_file && command.iter().all(|word| word.is_known() && is_plain(word))
-            {
-                return Ok(Run::Words(words));
-            }
-            // it quotes what it puts into the line: one word, and perhaps a text for another shell
-            let is_given = item.is_known() || item.hole != Hole::None && item.environment;
-            if is_given && !is_file && !is_plain(item) {
-                return refuse("an item that `parallel` quotes", item);
-            }
-            line_of(&words)
-        });
-        Ok(Run::All(runs.collect::<Result<_>>()?))
-    }
-}
-
-/// Refuses options of `parallel` whose value is a line or holds code: `--ssh LINE`, `-S 1/LINE`, `{= CODE =}`.
-fn check_options_of_parallel(sorted: &Sorted<'_>) -> Result<()> {
-    let is_host = |c: char| c.is_ascii_alphanumeric() || "@.,:-_".contains(c);
-    let runs = |(name, value): &&(String, Field)| match name.as_str() {
-        "ssh" => true,
-        "S" | "sshlogin" => !value.is_known() || !value.text.chars().all(is_host),
-        _ => value.text.contains("{=") || value.hole == Hole::Start && !value.environment,
-    };
-    match sorted.values.iter().find(runs) {
-        Some((_, value)) => refuse("the value of an option", value),
-        None => Ok(()),
-    }
 }
 
 /// The words that `xargs` and `parallel` read, shown as a substitution: rules look for what another command prints.
-const READ_WORDS: &str = "$(cat)";
+pub(super) const READ_WORDS: &str = "$(cat)";
 
 /// Returns the text that `xargs` or `parallel` replaces in the words of a command: the value of the last option for it.
-fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
+pub(super) fn mark_of(sorted: &Sorted<'_>) -> Result<Option<String>> {
     let names = |name: &str| matches!(name, "I" | "J" | "i" | "replace");
     let option = sorted.values.iter().rev().find(|(name, _)| names(name));
     match option {
@@ -599,7 +518,7 @@ pub(super) fn callback(program: &str, words: &[Field]) -> Result<Run> {
 }
 
 /// Splits a standard input into items, as `xargs` does at blanks.
-fn items(feed: &Feed) -> Option<Vec<Field>> {
+pub(super) fn items(feed: &Feed) -> Option<Vec<Field>> {
     match feed {
         Feed::Text(text) if !text.contains(['\'', '"', '\\']) => {
             Some(text.split_ascii_whitespace().map(Field::known).collect())
@@ -645,7 +564,12 @@ impl Walk<'_> {
     }
 
     /// Replaces a mark in words by another word.
-    fn replace(&mut self, words: &[Field], mark: &str, by: &Field) -> Result<Vec<Field>> {
+    pub(super) fn replace(
+        &mut self,
+        words: &[Field],
+        mark: &str,
+        by: &Field,
+    ) -> Result<Vec<Field>> {
         self.charge_replaced(words, mark, &by.text)?;
         Ok(words.iter().map(|word| word.replaced(mark, by)).collect())
     }

@@ -12,18 +12,33 @@ use crate::wrappers::WRAPPERS;
 use crate::{Construct, ShellError};
 
 /// Programs beside [`WRAPPERS`] in which options with values and operands stand before what runs.
-const TAKES_PLACES: &str =
-    "git env su sg runuser printf xargs gxargs parallel watch at batch crontab tmux scp sftp rsync";
+const TAKES_PLACES: &str = "git env su sg runuser printf xargs gxargs parallel sem niceload watch at batch crontab tmux scp sftp rsync";
 
 /// The most words of a command of which each may be none.
 const MOST_SHIFTING: usize = 3;
 
 impl Walk<'_> {
     /// Returns the words of a command if all that may be empty is empty, or is the text for which it may stand, where that makes others
-    /// of them: `git reset $x--hard`, `docker ${x}rm`, `find d -del${x:+ete}`.
+    /// of them: `git reset $x--hard`, `docker ${x}rm`, `find d -del${x:+ete}`. If it is only a shell that reads other words then, all else
+    /// stays as it is: `bash -c "\\$x;rm f"`.
     pub(super) fn emptied(&mut self, program: &str, fields: &[Field]) -> Result<Vec<Vec<Field>>> {
-        if !fields.iter().skip(1).any(|word| word.glued) {
-            return Ok(Vec::new());
+        let words = fields.get(1..).unwrap_or_default();
+        let mut all = Vec::new();
+        if words.iter().any(|word| word.joins > 0) {
+            self.charge(size_of(fields))?;
+            let closed = |word: &Field| match word.joins {
+                0 => word.clone(),
+                _ => Field {
+                    text: word.closed().to_owned(),
+                    joins: 0,
+                    glued: false,
+                    ..word.clone()
+                },
+            };
+            all.push(fields.iter().map(closed).collect());
+        }
+        if !words.iter().any(|word| word.glued) {
+            return Ok(all);
         }
         let assigns = ASSIGNS.contains(&program);
         let runs = |word: &&Field| runs_values_of(word.rest()) || runs_values_of(word.filled());
@@ -42,7 +57,8 @@ impl Walk<'_> {
             });
             words.collect()
         };
-        Ok(readings.iter().map(words).collect())
+        all.extend(readings.iter().map(words));
+        Ok(all)
     }
 
     /// Records the effects of a command, and checks its files, if the words of it that may be none are none: `sort -o $x a.sh f`.

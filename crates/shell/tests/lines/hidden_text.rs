@@ -3,7 +3,7 @@
 
 use guard_shell::Command;
 
-use crate::{all_are_read, all_are_unknown, none_deletes, read};
+use crate::{all_are_listed_or_errors, all_are_read, all_are_unknown, none_deletes, read};
 
 #[test]
 fn variables_that_the_shell_sets_are_texts_of_the_line() {
@@ -469,5 +469,42 @@ fn scripts_that_the_line_does_not_hold_call_its_functions() {
         "id() { echo \"$1\"; }; . ./env.sh; id -u",
         "log() { printf '%s\\n' \"$@\"; }; . ./env.sh; log x",
         "run() { \"$@\"; }; run make",
+    ]);
+}
+
+#[test]
+fn a_parameter_that_is_empty_joins_what_stands_around_it() {
+    all_are_unknown(&[
+        "bash -c \": \\\\$x\\\\; \\$(echo mr | rev) -rf d\"",
+        "bash -c \": \\\"\\$$x(echo d fr- mr | rev | sh)\\\"\"",
+        "bash -c \"y='\\$(rm -rf d)'; : \\\"\\$$x{y@P}\\\"\"",
+        "bash -c \"y='a[\\$(rm -rf d)]'; : \\\"\\$$x((y))\\\"\"",
+        // the others keep their values meanwhile
+        "bash -c \": \\\\$x\\\\; $SHELL <<< 'rm -rf d'\"",
+        // each of two may be empty
+        "bash -c \": \\\\$x; \\\\$y; ls\"",
+        "ssh h \": \\\\$x\" \"\\\\$y;\" ls",
+        // the line may be the end
+        "bash -c \"cat <<E\nE$x\nrm -rf d\"",
+        "sh -c \"cat <<'E'\n${x}E\nrm -rf d\"",
+        "flock l -c \"cat <<-E\n\t$x\nrm -rf d\"",
+        "bash -c \"cat <<E$x\nE\nrm -rf d\nE\"",
+        "ssh h \"cat <<E\" \"\nE$x\nrm -rf d\"",
+        "bash -c \"bash -c \\$': \\x5c$x\\x3b rm -rf d'\"",
+    ]);
+    all_are_listed_or_errors(&[
+        "bash -c \": \\\\$x\\\\; rm -rf d\"",
+        "bash -c \": $x# '\nrm -rf d #'\"",
+        "bash -c \"printf ': \\x5c$x\\x3b rm -rf d' | bash\"",
+        "bash -c \"echo a$x\nrm -rf d\"",
+        "bash -c \": <$x(\\$(echo mr | rev) -rf d)\"",
+    ]);
+    all_are_read(&[
+        "ssh h \"cat > f <<EOF\nhost=$H\nport=$P\nEOF\"",
+        "ssh h \"awk '{print \\$$n}' f\"",
+        "ssh h \"grep -E 'a|$x|b' f\"",
+        "ssh h \"grep 'a$' $F | tr -d '\\r'\"",
+        "bash -c \"cd $D && make -j$N > $L 2>&1\"",
+        "bash -c 'cat <<E\n$x\nE'",
     ]);
 }

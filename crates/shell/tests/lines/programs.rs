@@ -505,3 +505,57 @@ fn what_a_session_or_a_hook_of_settings_runs() {
         "git config hook.x.event pre-commit",
     ]);
 }
+
+#[test]
+fn xargs_replaces_in_the_name_of_a_program_or_not() {
+    for mark in ["-I rm", "-Irm", "-irm", "--replace=rm", "-I m", "-n1 -I rm"] {
+        let line = format!("echo ls | xargs {mark} rm -rf d");
+        let found = read(&line).unwrap();
+        assert!(lists(&found, "rm"), "{line}: {found:?}");
+    }
+    all_are_listed_or_errors(&[
+        "xargs -I rm rm -rf d <<< r",
+        "xargs -I /bin/rm /bin/rm -rf d <<< ls",
+        "xargs -I bash bash -c 'r\\m -rf d' <<< ls",
+        "echo rm | xargs -I x x -rf d",
+    ]);
+    none_deletes(&["echo l | xargs -I{} cp {} d", "ls | xargs -I % mv % d"]);
+}
+
+#[test]
+fn programs_of_gnu_parallel_read_their_words_as_a_line() {
+    all_are_unknown(&[
+        "sem '$(rm -rf d)'",
+        "sem --fg '$(echo mr | rev) -rf d'",
+        "niceload 'a; $(echo mr | rev) -rf d'",
+        "niceload --sensor '$(echo mr | rev) -rf d' ls",
+        "sem --unknown ls",
+    ]);
+    all_are_listed_or_errors(&[
+        "sem 'a;r\\m -rf d'",
+        "sem a \\; r\\\\m -rf d",
+        "sem --id x -j 2 'r{}m -rf d'",
+        "niceload a \\; r\\\\m -rf d",
+        "sem <<< 'rm -rf d'",
+        "sem bash <<< 'rm -rf d'",
+    ]);
+    none_deletes(&["sem -j 4 gzip f", "sem --wait", "niceload -l 2 make -j4"]);
+}
+
+#[test]
+fn other_names_of_wrappers_and_shells_are_known() {
+    all_are_listed_or_errors(&[
+        "fakeroot-tcp <<< 'rm -rf d'",
+        "fakeroot-sysv bash -c 'r\\m -rf d'",
+        "fakeroot-ng <<< 'rm -rf d'",
+        "sudo.ws -s <<< 'rm -rf d'",
+        "sudo-rs -s <<< 'rm -rf d'",
+        "bash-static -c 'r\\m -rf d'",
+        "zsh-static <<< 'rm -rf d'",
+        "bsd-csh -c 'r\\m -rf d'",
+        "uname26 <<< 'rm -rf d'",
+        "run0 <<< 'rm -rf d'",
+        "fakechroot <<< 'rm -rf d'",
+        "torify bash -c 'r\\m -rf d'",
+    ]);
+}

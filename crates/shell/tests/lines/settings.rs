@@ -2,7 +2,7 @@
 
 use guard_shell::Command;
 
-use crate::{all_are_read, all_are_unknown, read};
+use crate::{all_are_read, all_are_unknown, none_deletes, read};
 
 fn pushes_are_listed(lines: &[&str]) {
     for line in lines {
@@ -150,4 +150,57 @@ fn a_pattern_is_no_file_of_git() {
         "tar czf a.tgz --exclude=.git . && git status",
         "rsync -a --exclude .git ./ /tmp/x && git status",
     ]);
+}
+
+/// A variable that keeps its value keeps the choice of the user, and a plain text in its place is checked as any value. What the line gives
+/// the variable otherwise is checked where it does.
+#[test]
+fn variables_of_programs_keep_their_own_values() {
+    all_are_read(&[
+        "export EDITOR=\"${EDITOR:-vim}\"",
+        "export VISUAL=\"${EDITOR:-vim}\"",
+        "PAGER=${PAGER:-less} git log",
+        "env PAGER=${PAGER-less} git log",
+        "export CFLAGS=\"${CFLAGS:+$CFLAGS }-fPIC\"",
+        "export LDFLAGS=\"${LDFLAGS:+${LDFLAGS} }-L/opt/lib\"",
+        "CXXFLAGS=\"${CXXFLAGS:-} -O2\" make",
+    ]);
+    all_are_unknown(&[
+        "export EDITOR=\"${FOO:-vim}\"",
+        "export EDITOR=\"${EDITOR:-rm -rf d}\"",
+        "export EDITOR=\"${EDITOR:-$x}\"",
+        "PAGER=${PAGER:-sh} git log",
+        "PAGER=${PAGER:-./p.sh} git log",
+        "PAGER=${PAGER:+less} git log",
+        "read EDITOR < f; export VISUAL=\"${EDITOR:-vim}\"; git commit",
+        "for PAGER in 'rm -rf d #'; do export PAGER=${PAGER:-less}; git log; done",
+        "x=$(cat f); EDITOR='${EDITOR:-'\"$x\"'}' git commit",
+        "export CFLAGS=\"${CFLAGS:+;rm -rf d}\"",
+        "export CFLAGS=\"${x:+;rm -rf d}\"",
+        "X=';rm -rf d'; export CFLAGS=\"${CFLAGS:+$X }-g\"",
+        "export CFLAGS=\"${CFLAGS:+$(cat f)}\"",
+    ]);
+}
+
+/// With `-v` no operand of `command` runs, whatever it is.
+#[test]
+fn operands_of_programs_that_only_look_are_not_read() {
+    all_are_read(&[
+        "command -v \"$1\" >/dev/null 2>&1 || exit 1",
+        "while read -r c; do command -v \"$c\"; done < f",
+        "command -p -V \"$1\"",
+    ]);
+    all_are_unknown(&[
+        "command \"$1\"",
+        "command \"$1\" -v ls",
+        "command $x -v rm f",
+    ]);
+}
+
+/// `ln`, `cp` and `mv` run none of their operands, also if one has the name of a program.
+#[test]
+fn files_with_the_names_of_programs_are_no_commands() {
+    all_are_read(&["ln -s ../mail \"$HOME/mail\"", "cp a/mail b/mail"]);
+    none_deletes(&["ln -s ../rm b/rm", "cp a/rm /tmp/rm"]);
+    all_are_unknown(&["ln -s ../x \"$HOME/mail\"; mail", "cp a/rm b/rm; rm f"]);
 }
