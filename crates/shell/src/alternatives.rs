@@ -6,6 +6,7 @@ use super::constants::Elements;
 use super::field::Leading;
 use super::gather::Expansion;
 use super::syntax::{Alternative, Assign, Dialect, Inner, Part, Word};
+use super::variables::{Given, check_variable};
 use super::walk::{Scope, Walk};
 use super::words::{ATOM, Atom, Class, Field, Value, is_one_word, parameter};
 
@@ -159,6 +160,19 @@ impl Walk<'_> {
             Some(alternative) => Some(self.value_of(&alternative.word, scope)?),
             None => None,
         };
+        // `${x:=TEXT}` is an assignment
+        if let (Some(value), Some((name, ..))) = (&value, parts_of(written))
+            && text.is_some_and(|text| text.assigns)
+        {
+            let given = Given {
+                value: value
+                    .as_ref()
+                    .map_or_else(|one| &one.determined, |text| text),
+                open: value.is_err(),
+                written,
+            };
+            check_variable(name, given)?;
+        }
         let filled = match &value {
             Some(Ok(text)) => text.as_str(),
             Some(Err(partial)) => &partial.filled,

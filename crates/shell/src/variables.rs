@@ -304,6 +304,12 @@ pub(super) fn loads_code(name: &str) -> bool {
         || begins(LOADER_PREFIXES) && !begins(HARMLESS_PREFIXES)
 }
 
+/// Whether a variable decides what runs, so that its value must be one that the text determines: it [loads code](loads_code), or stands in the
+/// commands of a build.
+pub(super) fn decides_what_runs(name: &str) -> bool {
+    loads_code(name) || is_flags_of_build(name)
+}
+
 /// Whether a variable holds the address of a machine to which programs send what they ask for: `https_proxy`.
 pub(super) fn is_proxy(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("_proxy")

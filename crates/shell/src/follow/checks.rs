@@ -11,7 +11,7 @@ use crate::syntax::is_noted;
 use crate::table::{
     ASSIGNS, OPTION_FILES, OPTION_FOLDERS, OWN_WORDS, SHELL_OPTIONS, SHELLS, listed,
 };
-use crate::variables::{loads_code, may_run, runs_values_of, variable_of};
+use crate::variables::{decides_what_runs, may_run, runs_values_of, variable_of};
 use crate::walk::{Folder, Scope, Walk};
 use crate::words::{Field, Hole, Leading};
 use crate::{Construct, ShellError};
@@ -87,7 +87,7 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         let name = variable_of(&second.text);
         let evaluates = second.text.contains('[') && second.text.contains(['$', '`']);
         let is_open = gives_option(&first.text) && second.hole != Hole::None;
-        if evaluates || is_open || runs_values_of(name) || loads_code(name) {
+        if evaluates || is_open || runs_values_of(name) || decides_what_runs(name) {
             return refuse("a variable whose value a shell runs", second);
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn check_names(program: &str, words: &[Field]) -> Result<()> {
         let is_named = program != "wait" && field.hole != Hole::None;
         let is_file = field.pattern && (name.contains(['*', '?']) || program == "printf");
         let is_open = is_file || is_named && variable_of(name).contains(['$', '`']);
-        if is_open && !is_value || runs_values_of(name) || loads_code(variable_of(name)) {
+        if is_open && !is_value || runs_values_of(name) || decides_what_runs(variable_of(name)) {
             return refuse("a variable whose value a shell runs", field);
         }
     }

@@ -25,7 +25,7 @@ mod texts;
 use std::collections::{HashMap, HashSet};
 
 use super::table::CHANGES_PROGRAMS;
-use super::variables::{INTEGERS, is_set_by_shell, loads_code, runs_values_of};
+use super::variables::{INTEGERS, decides_what_runs, is_set_by_shell, runs_values_of};
 
 pub(crate) use brackets::plants;
 pub(crate) use chars::{is_part_of_name, is_part_of_path, is_plain_value};
@@ -319,7 +319,7 @@ impl Names {
 
     /// Records that a variable that decides what runs gets a value that is not known.
     pub(crate) fn load(&mut self, name: &str) {
-        if loads_code(name) {
+        if decides_what_runs(name) {
             self.run_unseen = Some(name.to_owned());
         }
     }

@@ -164,6 +164,8 @@ fn variables_of_programs_keep_their_own_values() {
         "export CFLAGS=\"${CFLAGS:+$CFLAGS }-fPIC\"",
         "export LDFLAGS=\"${LDFLAGS:+${LDFLAGS} }-L/opt/lib\"",
         "CXXFLAGS=\"${CXXFLAGS:-} -O2\" make",
+        ": ${EDITOR:=vi}; export EDITOR",
+        ": ${CFLAGS:=-O2}; export CFLAGS",
     ]);
     all_are_unknown(&[
         "export EDITOR=\"${FOO:-vim}\"",
@@ -172,6 +174,10 @@ fn variables_of_programs_keep_their_own_values() {
         "PAGER=${PAGER:-sh} git log",
         "PAGER=${PAGER:-./p.sh} git log",
         "PAGER=${PAGER:+less} git log",
+        ": ${PAGER:='bash -c \"r\\m -rf d\"'}; PAGER=${PAGER:-less} git log",
+        ": ${CFLAGS:=;rm -rf d}; export CFLAGS; make",
+        "read CFLAGS <<< ';rm -rf d;'; CFLAGS=\"${CFLAGS:-} -g\" make",
+        "for CFLAGS in ';rm -rf d;'; do CFLAGS=\"$CFLAGS -g\" make; done",
         "read EDITOR < f; export VISUAL=\"${EDITOR:-vim}\"; git commit",
         "for PAGER in 'rm -rf d #'; do export PAGER=${PAGER:-less}; git log; done",
         "x=$(cat f); EDITOR='${EDITOR:-'\"$x\"'}' git commit",
