@@ -189,7 +189,7 @@ fn declined_sentences_show_a_form_of_their_kind() {
             "\"run shell commands as root\" must never happen.",
         ),
         (
-            "Every question of the user must eventually be answered.",
+            "All questions of the user must eventually be answered.",
             "Whenever \"…\" happens, \"…\" must happen.",
         ),
         (
@@ -201,7 +201,7 @@ fn declined_sentences_show_a_form_of_their_kind() {
             "\"…\" must happen exactly 3 times.",
         ),
         (
-            "Between login and logout, the password must not be changed.",
+            "Between two logins, the password must not be changed.",
             "Between \"…\" and \"…\", \"…\" must never happen.",
         ),
     ] {

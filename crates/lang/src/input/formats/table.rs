@@ -360,7 +360,7 @@ fn is_one(column: &str, names: &[&str]) -> bool {
         byte => byte.to_ascii_lowercase(),
     };
     let is = |name: &&str| name.len() == column.len() && name.bytes().eq(column.bytes().map(plain));
-    names.iter().any(|name| is(name))
+    names.iter().any(is)
 }
 
 /// Whether a column tells what the event of a row is.
