@@ -17,6 +17,7 @@ pub mod integrations;
 pub mod mutate;
 mod redact;
 mod replay;
+mod written;
 
 use guard_lang::{
     Checked, abstraction, artifact, audit, check, diagnostic, domain, eval, facade, front, hir,

@@ -18,10 +18,10 @@ use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Step};
 use crate::input_schema::{Absent, Field, FieldSource, Path};
 use crate::monitor::{Decision, Monitor, Options};
-use crate::mutate;
 use crate::types::Type;
 use crate::value::{Cell, EnumValue, Instant, Value};
 use crate::verdict::{Verdict, value_json};
+use crate::written;
 use guard_automata::Word;
 
 /// Deadlines after the last event at which decisions are compared.
@@ -324,12 +324,13 @@ impl<'a> Bench<'a> {
                 .collect();
             format!("{{{}}}", members.join(","))
         };
-        let text = |event: &domain::Event| mutate::record(spec, &spec.schema.fields, &event.fields);
+        let text =
+            |event: &domain::Event| written::record(spec, &spec.schema.fields, &event.fields);
         let meta = events.iter().find(|event| !event.meta.is_empty());
         Witness {
             events: events.iter().map(text).collect(),
             json: events.iter().map(json).collect(),
-            meta: meta.map(|event| mutate::record(spec, &spec.schema.meta, &event.meta)),
+            meta: meta.map(|event| written::record(spec, &spec.schema.meta, &event.meta)),
             at,
         }
     }
@@ -351,7 +352,7 @@ fn record(
     let cells = |fields: &[Field], values: Vec<Option<Value>>| -> Box<[Cell]> {
         let cell = |(field, value): (&Field, Option<Value>)| match value {
             Some(value) => Cell::Known(value),
-            None => mutate::absent(field),
+            None => written::absent(field),
         };
         fields.iter().zip(values).map(cell).collect()
     };

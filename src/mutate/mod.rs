@@ -34,7 +34,6 @@ use crate::hir::Spec;
 use crate::input::limits::InputLimits;
 use crate::source::SourceMap;
 
-pub(crate) use example::{absent, record};
 pub use write::{human, json};
 
 /// The limits of a run.

@@ -339,7 +339,7 @@ fn mutants_of_bounds_and_thresholds() {
     );
     let (_, proposed) = run.out.split_once(" all of them:\n").expect(&run.out);
     let (proposed, _) = proposed.split_once("\n}\n").unwrap();
-    folder.write("b.guard", &format!("{rate}{proposed}\n}}\n"));
+    folder.write("b.guard", format!("{rate}{proposed}\n}}\n"));
     let run = folder.guard(&["test", "b.guard", "--mutants"]);
     assert_eq!(run.code, 0, "{}", run.out);
 }

@@ -165,9 +165,10 @@ impl Walk<'_> {
             && text.is_some_and(|text| text.assigns)
         {
             let given = Given {
-                value: value
-                    .as_ref()
-                    .map_or_else(|one| &one.determined, |text| text),
+                value: match value {
+                    Ok(text) => text,
+                    Err(partial) => &partial.determined,
+                },
                 open: value.is_err(),
                 written,
             };
