@@ -332,3 +332,95 @@ fn small_logs_are_detected() {
     let logs = r#"[{"sessionId":"s","messageId":0,"type":"user","message":"x","timestamp":"2026-01-01T00:00:00Z"}]"#;
     assert_eq!(detected(logs), None);
 }
+
+/// A call that a message has in two forms, with the same id, is one.
+#[test]
+fn a_call_in_two_forms_is_one() {
+    let block = r#"{"type":"tool_use","id":"c","name":"pay","input":{}}"#;
+    let listed = r#"{"id":"c","type":"function","function":{"name":"pay","arguments":"{}"}}"#;
+    let broken = r#"{"id":"c","type":"invalid_tool_call","name":"pay","args":"{","error":"x"}"#;
+    for (format, message) in [
+        (
+            Format::OpenAiChat,
+            format!(r#"{{"role":"assistant","content":[{block}],"tool_calls":[{listed}]}}"#),
+        ),
+        (
+            Format::Anthropic,
+            format!(r#"{{"role":"assistant","content":[{block}],"tool_calls":[{listed}]}}"#),
+        ),
+        (
+            Format::LangChain,
+            format!(
+                r#"{{"type":"ai","content":"","tool_calls":[],"invalid_tool_calls":[{broken}],"additional_kwargs":{{"tool_calls":[{listed}]}}}}"#
+            ),
+        ),
+    ] {
+        let converted = read(format, &format!("[{message}]"));
+        let found = converted.traces.iter().flat_map(calls).count();
+        assert_eq!(found, 1, "{format}: {message}");
+    }
+}
+
+/// A number of calls, as the usage of a message has it, is no call.
+#[test]
+fn a_number_of_calls_is_no_call() {
+    for format in [Format::OpenAiChat, Format::Anthropic, Format::LangChain] {
+        let message = r#"{"role":"assistant","content":"x","usage":{"tool_calls":3},"response_metadata":{"tool_calls":0}}"#;
+        let converted = read(format, &format!("[{message}]"));
+        assert_eq!(
+            converted.traces.iter().flat_map(calls).count(),
+            0,
+            "{format}"
+        );
+    }
+}
+
+/// The calls that a model asks for in a run of LangSmith, however its client writes its answer.
+#[test]
+fn answers_in_runs_of_models_have_their_calls() {
+    let run = |kind: &str, outputs: &str| {
+        format!(
+            r#"{{"id":"1","trace_id":"1","run_type":"{kind}","name":"m","inputs":{{}},"outputs":{outputs}}}"#
+        )
+    };
+    let block = r#"{"type":"tool_use","id":"c","name":"pay","input":{}}"#;
+    let listed = r#"{"id":"c","type":"function","function":{"name":"pay","arguments":"{}"}}"#;
+    let openai = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{listed}]}}"#);
+    let known = [
+        format!(r#"{{"role":"assistant","type":"message","content":[{block}]}}"#),
+        format!(r#"{{"message":{openai}}}"#),
+        format!(r#"{{"output":{openai}}}"#),
+        openai.clone(),
+    ];
+    for outputs in &known {
+        let converted = read(Format::LangChain, &run("llm", outputs));
+        let tools = converted
+            .traces
+            .iter()
+            .flat_map(calls)
+            .map(|call| text(call, "tool"));
+        assert_eq!(tools.collect::<Vec<_>>(), [Some("pay")], "{outputs}");
+    }
+    let unknown = [
+        (
+            "llm",
+            r#"{"output":[{"type":"function_call","call_id":"c","name":"pay","arguments":"{}"}]}"#
+                .to_owned(),
+        ),
+        (
+            "llm",
+            r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"pay","args":{}}}]}}]}"#
+                .to_owned(),
+        ),
+        ("chain", format!(r#"{{"messages":[{openai}]}}"#)),
+    ];
+    for (kind, outputs) in &unknown {
+        let converted = read(Format::LangChain, &run(kind, outputs));
+        let tools = converted
+            .traces
+            .iter()
+            .flat_map(calls)
+            .map(|call| text(call, "tool"));
+        assert_eq!(tools.collect::<Vec<_>>(), [None], "{outputs}");
+    }
+}

@@ -261,11 +261,16 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
     }
     members.extend(called);
     openai::message_as(trace, &object(members), message);
-    match get(fields, "invalid_tool_calls") {
-        Some(Value::List(calls)) => calls.iter().for_each(|call| openai::call(trace, call)),
-        None => {}
-        Some(none) if says_nothing(Some(none)) => {}
-        Some(call) => openai::call(trace, call),
+    let invalid = match get(fields, "invalid_tool_calls") {
+        Some(Value::List(calls)) => &**calls,
+        Some(call) if !says_nothing(Some(call)) => std::slice::from_ref(call),
+        _ => &[],
+    };
+    // As the model wrote them they may stand among the others.
+    let is_made = |call: &&Value| id(get(call, "id")).is_some_and(|id| trace.calls_here(&id));
+    let (_, rest): (Vec<&Value>, Vec<&Value>) = invalid.iter().partition(is_made);
+    for call in rest {
+        openai::call(trace, call);
     }
 }
 

@@ -8,11 +8,13 @@ use crate::hash::SeededMap;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
+use super::anthropic;
 use super::event::Draft;
 use super::langchain;
+use super::messages::{blocks, has_blocks};
 use super::shape::{
-    at, content_text, first, get, id, is_error, is_object, items, list, object, says_nothing, some,
-    text, without,
+    at, content_text, first, get, id, is_error, is_object, items, kind, list, object, says_nothing,
+    some, text, without,
 };
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
@@ -108,6 +110,14 @@ fn read_trace(trace: &mut Trace, runs: &[Run<'_>], out: &mut Out) {
             &["child_runs", "inputs", "outputs", "events", "serialized"],
         ));
     }
+    let tells = |run: &Run<'_>| {
+        matches!(
+            text(run.value, "run_type"),
+            Some("tool" | "llm" | "chat_model")
+        )
+    };
+    // An export of roots alone has what models said in the outputs of the chains around them.
+    let is_outline = !runs.iter().any(tells);
     let mut timeline = Timeline::default();
     for (index, run) in runs.iter().enumerate() {
         let raw = without(run.value, &["child_runs"]);
@@ -137,6 +147,9 @@ fn read_trace(trace: &mut Trace, runs: &[Run<'_>], out: &mut Out) {
             _ => {
                 let name = text(run.value, "name").map_or(Value::Null, Value::string);
                 trace.push(Draft::other(&raw).text(Some(name)));
+                if let Some(outputs) = get(run.value, "outputs").filter(|_| is_outline) {
+                    unread::calls_in(trace, outputs);
+                }
                 timeline.mark(trace, run.start);
             }
         }
@@ -207,7 +220,11 @@ fn message(
         .and_then(|outputs| list(outputs, "choices").or_else(|| list(outputs, "messages")))
         .and_then(<[Value]>::last)
         .map(|choice| get(choice, "message").unwrap_or(choice));
-    let found = dumped.or(chosen).filter(|found| is_object(found));
+    // Wrapped clients of OpenAI and Anthropic give the message itself, or beside other members.
+    let given = get(run, "outputs")
+        .map(|outputs| first(outputs, &["message", "output"]).unwrap_or(outputs));
+    let given = given.filter(|given| text(given, "role").is_some() || has_blocks(given));
+    let found = dumped.or(chosen).or(given).filter(|found| is_object(found));
     let fields = found.map(|found| get(found, "kwargs").or(get(found, "data")).unwrap_or(found));
     let said = fields
         .and_then(|fields| content_text(get(fields, "content")))
@@ -234,7 +251,13 @@ fn message(
         ]);
         langchain::message(trace, &silent);
     }
-    if let Some(found) = found {
-        unread::calls_in(trace, found);
+    for block in fields.and_then(blocks).unwrap_or_default() {
+        let is_known = id(get(block, "id")).is_some_and(|id| trace.calls_here(&id));
+        if kind(block).is_some_and(|kind| kind.ends_with("tool_use")) && !is_known {
+            anthropic::block(trace, "assistant", block);
+        }
+    }
+    if let Some(outputs) = get(run, "outputs") {
+        unread::calls_in(trace, outputs);
     }
 }

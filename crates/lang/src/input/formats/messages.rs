@@ -254,6 +254,12 @@ pub(super) fn calls(message: &Value) -> Vec<Result<Cow<'_, Value>, Refusal>> {
     calls
 }
 
+/// Whether a value says how many calls there were, as the usage of a message does: `{"tool_calls": 3}`.
+pub(super) fn counts_calls(value: &Value) -> bool {
+    let is_number = |key: &&str| matches!(get(value, key), Some(Value::Number(_)));
+    CALLS.iter().any(|key| is_number(&key))
+}
+
 /// Whether a message makes calls in OpenAI's way.
 pub(super) fn makes_calls(message: &Value) -> bool {
     !calls(message).is_empty()
