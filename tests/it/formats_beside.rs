@@ -372,6 +372,9 @@ fn a_number_of_calls_is_no_call() {
             0,
             "{format}"
         );
+        let record = r#"{"messages":[{"role":"user","content":"x"}],"tool_calls":2}"#;
+        let converted = read(format, record);
+        assert_eq!(converted.traces.iter().flat_map(calls).count(), 0);
     }
 }
 

@@ -70,6 +70,9 @@ pub(super) struct Field {
     /// The number of parameters that may be empty, and without which a shell that reads the text takes the characters around them
     /// together: `\$x;`, `$$x(y)`, `<$x<`.
     pub(super) joins: usize,
+    /// Whether the closed text lacks parameters within single quotes, which a shell that reads the text takes for words as they are
+    /// written: `'$x'rm`.
+    pub(super) quotes: bool,
     /// Whether all parts so far may be empty.
     pub(super) empty: bool,
     /// Whether a part that may be empty touches a letter or digit, or hides an option: `c$x`, `${x}p`, `$x-r`.
@@ -105,6 +108,7 @@ impl Field {
             filled: String::new(),
             closed: String::new(),
             joins: 0,
+            quotes: false,
             empty: true,
             glued: false,
             splits: false,
@@ -287,6 +291,7 @@ impl Field {
             filled: self.filled().replace(mark, by.filled()),
             closed: self.closed().replace(mark, by.closed()),
             joins: self.joins + by.joins,
+            quotes: self.quotes || by.quotes,
             empty: self.empty && by.empty,
             glued: self.glued || by.glued || begins && hides,
             splits: self.splits || whole && by.splits,

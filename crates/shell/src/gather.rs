@@ -81,6 +81,21 @@ fn are_joined(before: Option<char>, c: char) -> bool {
     }
 }
 
+/// Whether a text ends within single quotes.
+fn ends_in_single_quotes(text: &str) -> bool {
+    let (mut open, mut escaped) = (None, false);
+    for c in text.chars() {
+        match (open, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '"' | '\'') => open = Some(c),
+            (Some(quote), c) if c == quote => open = None,
+            _ => {}
+        }
+    }
+    open == Some('\'')
+}
+
 /// Whether a text ends with a character that belongs to what follows, in one of its spellings: a backslash, a dollar sign, `\x24`.
 fn goes_on(text: &str) -> bool {
     const LONGEST: usize = "U00000024".len();
@@ -192,8 +207,12 @@ impl Gathered {
     fn close(&mut self, expansion: &Expansion) {
         let field = &mut self.field;
         let may_join = expansion.empty && expansion.environment;
-        if may_join && goes_on(&field.closed) {
+        if may_join && (goes_on(&field.closed) || field.closed.trim_end().ends_with("<<<")) {
             field.joins += 1;
+            return;
+        }
+        if may_join && ends_in_single_quotes(&field.closed) {
+            field.quotes = true;
             return;
         }
         self.last = may_join.then(|| match self.last {

@@ -60,12 +60,13 @@ fn check_parameters(words: &[Field]) -> Result<()> {
         return Ok(());
     };
     let joins: usize = words.iter().map(|word| word.joins).sum();
+    let quotes = words.iter().any(|word| word.quotes);
     let text = joined(|word| &word.text);
     let mut codes = text
         .split("$'")
         .skip(1)
         .filter_map(|code| code.split('\'').next());
-    if joins > 1
+    if joins + usize::from(quotes) > 1
         || may_end_heredoc(&text, &joined(Field::rest))
         || codes.any(|code| code.contains('\\') && code.contains('$'))
     {

@@ -24,13 +24,15 @@ impl Walk<'_> {
     pub(super) fn emptied(&mut self, program: &str, fields: &[Field]) -> Result<Vec<Vec<Field>>> {
         let words = fields.get(1..).unwrap_or_default();
         let mut all = Vec::new();
-        if words.iter().any(|word| word.joins > 0) {
+        let is_other = |word: &Field| word.joins > 0 || word.quotes;
+        if words.iter().any(is_other) {
             self.charge(size_of(fields))?;
-            let closed = |word: &Field| match word.joins {
-                0 => word.clone(),
-                _ => Field {
+            let closed = |word: &Field| match is_other(word) {
+                false => word.clone(),
+                true => Field {
                     text: word.closed().to_owned(),
                     joins: 0,
+                    quotes: false,
                     glued: false,
                     ..word.clone()
                 },

@@ -508,3 +508,26 @@ fn a_parameter_that_is_empty_joins_what_stands_around_it() {
         "bash -c 'cat <<E\n$x\nE'",
     ]);
 }
+
+/// A shell that reads the text takes such a parameter for nothing.
+#[test]
+fn a_parameter_within_single_quotes_of_a_text_may_be_empty() {
+    all_are_listed_or_errors(&[
+        "bash -c \"'$x'rm -rf d\"",
+        "bash -c \"r'$x'm -rf d\"",
+        "bash -c \"rm '$x'-rf d\"",
+        "bash -c \"rm '$x-rf' d\"",
+        "sh -c \"sh '$x'-c 'rm -rf d'\"",
+        "flock l -c \"env '$x'rm -rf d\"",
+        "bash -c \"echo 'rm -rf d' | s'$x'h\"",
+        "bash -c \"sh <<< $x 'rm -rf d'\"",
+        "timeout 3 bash -c \"sudo sh <<< $x 'rm -rf d'\"",
+    ]);
+    all_are_read(&[
+        "ssh h \"grep '$pattern' '$file'\"",
+        "bash -c \"psql -c 'select $a from $b'\"",
+        "ssh h \"mkdir -p '$D' && tar -xzf '$F' -C '$D'\"",
+        "bash -c \"echo 'it is $x' >> f\"",
+        "git commit -m \"don't $x\"",
+    ]);
+}

@@ -53,7 +53,7 @@ pub(super) fn report(
 /// Reads the calls that a record has beside its messages, as the answer to them, at this position of its list. Those that the
 /// messages made are reported.
 pub(super) fn calls_beside(trace: &mut Trace, position: usize, record: &Record<'_>, out: &mut Out) {
-    if !makes_calls(record.value) {
+    if !makes_calls(record.value) || messages::counts_calls(record.value) {
         return;
     }
     let known = |call: &Value| id(get(call, "id")).is_some_and(|id| trace.knows_call(&id));
