@@ -257,7 +257,7 @@ pub(super) fn calls(message: &Value) -> Vec<Result<Cow<'_, Value>, Refusal>> {
 /// Whether a value says how many calls there were, as the usage of a message does: `{"tool_calls": 3}`.
 pub(super) fn counts_calls(value: &Value) -> bool {
     let is_number = |key: &&str| matches!(get(value, key), Some(Value::Number(_)));
-    CALLS.iter().any(|key| is_number(&key))
+    CALLS.iter().any(is_number)
 }
 
 /// Whether a message makes calls in OpenAI's way.
