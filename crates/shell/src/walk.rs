@@ -242,7 +242,9 @@ impl<'l> Walk<'l> {
         if self.arithmetic {
             self.charge(self.texts.size())?;
         }
-        let own = parsed.names.assigned.keys();
+        // a text that gives a variable its own value leaves that of the line as it is
+        let is_given = |name: &&String| level == 0 || !parsed.names.keeps(name);
+        let own = parsed.names.assigned.keys().filter(is_given);
         self.passed
             .retain(|name| !parsed.names.assigned.contains_key(name));
         self.assigned.extend(own.cloned());

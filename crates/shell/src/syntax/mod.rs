@@ -193,6 +193,8 @@ pub(crate) struct Names {
     pub(crate) paths: HashSet<String>,
     /// The number of those of a number: by digits, and by arithmetic.
     pub(crate) numbers: HashMap<String, usize>,
+    /// The number of those of the value that the variable has: `x=$x`.
+    pub(crate) kept: HashMap<String, usize>,
     /// The values of those of plain texts, in which nothing is expanded again.
     pub(crate) values: HashMap<String, Vec<String>>,
     pub(crate) aliases: HashSet<String>,
@@ -289,6 +291,12 @@ impl Names {
     pub(crate) fn gets_words(&self, name: &str) -> bool {
         let all = self.assigned.get(name);
         all.is_some() && all == self.words.get(name)
+    }
+
+    /// Whether each assignment of a variable gives it the value that it has.
+    pub(crate) fn keeps(&self, name: &str) -> bool {
+        let all = self.assigned.get(name);
+        all.is_some() && all == self.kept.get(name) && !self.may_change(name)
     }
 
     /// Whether a variable is never anything but a number. Texts that arithmetic evaluates assign numbers only.

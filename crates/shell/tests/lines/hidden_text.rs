@@ -531,3 +531,24 @@ fn a_parameter_within_single_quotes_of_a_text_may_be_empty() {
         "git commit -m \"don't $x\"",
     ]);
 }
+
+/// What a text gives a variable is the value that the line put there: that of the environment stays open.
+#[test]
+fn a_text_may_give_a_variable_its_own_value() {
+    all_are_read(&[
+        "bash -c \"PORT=$PORT npm start\"",
+        "ssh h \"RAILS_ENV=${RAILS_ENV} rake db\"",
+        "docker exec web sh -c \"DEBUG=$DEBUG python app.py\"",
+    ]);
+    all_are_listed_or_errors(&[
+        "bash -c \"x=$x; \\$x -rf d\"",
+        "x='rm -rf d'; bash -c \"x=$x; \\$x\"",
+        "x='rm -rf d'; bash -c \"x=$x sh -c '\\$x'\"",
+        "x='a; rm -rf d'; bash -c \"x=$x\"",
+        "bash -c \"x=$x; x='rm -rf d'; \\$x\"",
+        "read x <<< 'a; rm -rf d'; bash -c \"x=$x true\"",
+        "eval \"x=$x\"; x='rm -rf d'; $x",
+        "x='rm -rf d'; eval \"x=$x\"",
+        "for x in 'a; rm -rf d'; do sh -c \"x=$x\"; done",
+    ]);
+}
