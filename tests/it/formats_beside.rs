@@ -331,6 +331,10 @@ fn small_logs_are_detected() {
     assert_eq!(detected(inspect), Some(Format::Inspect));
     let logs = r#"[{"sessionId":"s","messageId":0,"type":"user","message":"x","timestamp":"2026-01-01T00:00:00Z"}]"#;
     assert_eq!(detected(logs), None);
+    let answer = r#"{"id":"m","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"pay","input":{}}],"stop_reason":"tool_use"}"#;
+    assert_eq!(detected(answer), Some(Format::Anthropic));
+    let item = r#"{"id":"m","type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}"#;
+    assert_eq!(detected(item), Some(Format::OpenAiResponses));
 }
 
 /// A call that a message has in two forms, with the same id, is one.

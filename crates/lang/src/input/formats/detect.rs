@@ -413,6 +413,8 @@ fn chats(value: &Value) -> Option<Vote> {
         || kind(value) == Some("message")
             && get(value, "role").is_some()
             && get(value, "model").is_none()
+            && get(value, "stop_reason").is_none()
+            && !has_blocks(value)
     {
         return per(
             Granularity::Lines,
