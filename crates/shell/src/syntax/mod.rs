@@ -261,8 +261,13 @@ impl Names {
         }
     }
 
-    /// Records the value of an assignment, if it is plain text.
+    /// Records the value of an assignment, if it is plain text, or the one that the variable has.
     pub(crate) fn give(&mut self, name: &str, value: &Word) {
+        if let [Part::Param { written, .. }] = value.as_slice()
+            && [format!("${name}"), format!("${{{name}}}")].contains(written)
+        {
+            *self.kept.entry(name.to_owned()).or_default() += 1;
+        }
         let is_plain = |c: char| c == ' ' || c != '=' && is_part_of_path(c);
         if let Some(text) = literal(value).filter(|text| text.chars().all(is_plain)) {
             let values = self.values.entry(name.to_owned()).or_default();

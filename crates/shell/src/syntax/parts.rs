@@ -93,12 +93,6 @@ impl Parser<'_> {
         {
             self.names.made.insert(name.clone());
         }
-        if plain
-            && let [Part::Param { written, .. }] = value.as_slice()
-            && (*written == format!("${name}") || *written == format!("${{{name}}}"))
-        {
-            *self.names.kept.entry(name.clone()).or_default() += 1;
-        }
         if plain && let Some(text) = literal(&value).filter(|text| is_plain_word(text)) {
             if !text.chars().all(is_part_of_name) {
                 self.names.paths.insert(name.clone());
