@@ -8,6 +8,8 @@ import path from "node:path";
 
 /** The longest wait for one thing, in milliseconds. */
 const PATIENCE = Number(process.env.GUARD_PATIENCE ?? 120_000);
+/** The time after which a click is taken for lost: on a row that the page draws anew at that moment it opens nothing. */
+const CLICK = 10_000;
 /** The time between two looks at the page. */
 const LOOK = 40;
 
@@ -141,9 +143,12 @@ export class Workbench {
   async open(name) {
     const isThere = await this.page.$eval(".explorer-viewlet", (node) => node.getBoundingClientRect().width > 0).catch(() => false);
     if (!isThere) await this.command("View: Show Explorer");
-    await this.clickRow(".explorer-viewlet", name, { count: 2 });
     const is = (name) => [...document.querySelectorAll(".tab.active .label-name")].some((tab) => tab.textContent === name);
-    await this.page.waitForFunction(is, { timeout: PATIENCE, polling: LOOK }, name);
+    const opened = await until(async () => {
+      await this.clickRow(".explorer-viewlet", name, { count: 2 });
+      return until(() => this.page.evaluate(is, name), CLICK);
+    });
+    if (!opened) throw new Error(`${name} is not open after ${PATIENCE} ms`);
     await this.page.waitForSelector(".monaco-editor .view-line", { timeout: PATIENCE });
   }
 
