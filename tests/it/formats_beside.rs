@@ -244,7 +244,7 @@ fn messages_beside_steps() {
     assert_eq!(read(Format::Atif, &trajectory).losses[0].count, 1);
 }
 
-/// Columns are known by their names in any writing; a table in which no column tells what happened has events of unknown kind.
+/// Names of columns are compared without case; in a table without a column for the kind, tool or activity, the kind is unknown.
 #[test]
 fn tables_of_other_programs() {
     let read = |table: &[u8]| {
@@ -279,7 +279,7 @@ fn tables_of_other_programs() {
     assert_eq!(header.refused[0].kind, ProblemKind::InvalidUtf8);
 }
 
-/// Events whose kinds are none of the canonical event are told, if the spec reads canonical events.
+/// If the spec reads canonical events, there is a note on events with another `kind`.
 #[test]
 fn events_of_other_kinds_are_told() {
     let agent = "use std.agent\nproperty p = never kind == \"call\"\n";

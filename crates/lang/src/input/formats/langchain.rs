@@ -267,8 +267,8 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
         _ => &[],
     };
     // As the model wrote them they may stand among the others.
-    let is_made = |call: &&Value| id(get(call, "id")).is_some_and(|id| trace.calls_here(&id));
-    let (_, rest): (Vec<&Value>, Vec<&Value>) = invalid.iter().partition(is_made);
+    let is_new = |call: &&Value| !trace.has_made(call);
+    let rest: Vec<&Value> = invalid.iter().filter(is_new).collect();
     for call in rest {
         openai::call(trace, call);
     }

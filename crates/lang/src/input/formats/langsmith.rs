@@ -252,8 +252,7 @@ fn message(
         langchain::message(trace, &silent);
     }
     for block in fields.and_then(blocks).unwrap_or_default() {
-        let is_known = id(get(block, "id")).is_some_and(|id| trace.calls_here(&id));
-        if kind(block).is_some_and(|kind| kind.ends_with("tool_use")) && !is_known {
+        if kind(block).is_some_and(|kind| kind.ends_with("tool_use")) && !trace.has_made(block) {
             anthropic::block(trace, "assistant", block);
         }
     }

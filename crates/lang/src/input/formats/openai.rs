@@ -218,10 +218,9 @@ pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
 /// Reads the calls of a message, but for those that its blocks have made. A call that cannot be read is kept with unknown content.
 pub(super) fn calls(trace: &mut Trace, message: &Value) {
     let calls = messages::calls(message);
-    let is_made = |call: &Value| id(get(call, "id")).is_some_and(|id| trace.calls_here(&id));
     let made: Vec<bool> = calls
         .iter()
-        .map(|call| call.as_deref().is_ok_and(is_made))
+        .map(|call| call.as_deref().is_ok_and(|call| trace.has_made(call)))
         .collect();
     for (call, is_made) in calls.into_iter().zip(made) {
         match call {

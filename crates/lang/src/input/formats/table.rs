@@ -363,7 +363,7 @@ fn is_one(column: &str, names: &[&str]) -> bool {
     names.iter().any(is)
 }
 
-/// Whether a column tells what the event of a row is.
+/// Whether a column has the kind, the tool or the activity of an event.
 fn tells_kind(column: &str) -> bool {
     is_one(column, &["kind", "tool"]) || is_one(column, &ACTIVITY)
 }

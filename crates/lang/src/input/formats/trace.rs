@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use super::event::{Draft, Wanted};
 use super::json_text::{self, Refusal};
 use super::pairing::Pairing;
-use super::shape::object;
+use super::shape::{get, id, object};
 use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, ItemPlace, Loss, Refused};
 use crate::problem::ProblemKind;
 use crate::value::Value;
@@ -290,6 +290,11 @@ impl Trace {
     /// Whether the current item has a call of this id.
     pub(super) fn calls_here(&self, id: &str) -> bool {
         self.calls.has(self.index(), id)
+    }
+
+    /// Whether the current item has a call of the id of this one: it was read in another form.
+    pub(super) fn has_made(&self, call: &Value) -> bool {
+        id(get(call, "id")).is_some_and(|id| self.calls_here(&id))
     }
 
     /// Whether the current item has a call of this tool with these arguments; if `has_id` is true, one without an id.
